@@ -21,8 +21,9 @@ const serviceKit = (names) => `^packages/service-kit/src/(${names})(\\.ts$|/)`;
  */
 const layer = (names) => `(?:webhooks/)?(?:${names})/`;
 
-/** The nouns of consent and health-data, a file each: rules, statements and what they answer in one place, without layers. */
-const NOUNS = '^services/(consent/src/((access|webhooks)/)?|health-data/src/(fhir/)?)[^/]+\\.ts$';
+/** The nouns of a service, a file each: rules, statements and what they answer in one place, without layers. */
+const NOUNS =
+  '^services/(authorization|consent|health-data)/src/((grants|access|webhooks|fhir)/)?[^/]+\\.ts$';
 
 /** An npm package, installed in `node_modules` or only named. */
 const npm = (names) => [`(^|/)node_modules/(${names})/`, `^(${names})(/|$)`];
@@ -56,22 +57,6 @@ module.exports = {
           '^packages/catalog/src/',
           serviceKit('errors'),
           '^(node:)?crypto$',
-        ],
-      },
-    },
-    {
-      name: 'app-sees-only-ports',
-      comment:
-        'app holds use cases: domain and its own ports, plus clock, timer, ids, user ids, secrets, queues, the chain of records, node:crypto and lru-cache, a data structure. No other npm, no proto, no adapter.',
-      severity: 'error',
-      from: { path: `^services/([^/]+)/src/${layer('app')}` },
-      to: {
-        pathNot: [
-          `^services/$1/src/${layer('app|domain')}`,
-          '^packages/(catalog|record-chain)/src/',
-          serviceKit('errors|clock|periodic|ids|user-id|secrets|batcher'),
-          '^(node:)?crypto$',
-          ...npm('lru-cache'),
         ],
       },
     },

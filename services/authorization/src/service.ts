@@ -22,29 +22,27 @@ import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { createAssertionSigner } from '@phds/service-kit/trust/access-assertion';
 import { createAssertionVerifier } from '@phds/service-kit/trust/client-assertion';
-import { PROOF_MEMORY_SECONDS, readProof } from '@phds/service-kit/trust/dpop';
-import { createAppLocks } from './app/app-locks.ts';
-import { createApps } from './app/apps.ts';
-import { createAuthorizations } from './app/authorizations.ts';
-import { createClientAuthentication } from './app/client-authentication.ts';
-import { createDecisions, createIssueCode } from './app/decisions.ts';
-import { createDevelopers } from './app/developers.ts';
-import { createErasures } from './app/erasures.ts';
-import { createIntrospection, createOwnIntrospection } from './app/introspection.ts';
-import { createKeyFetching, type KeyFetching } from './app/key-fetching.ts';
-import { createOwnGrants } from './app/own-grants.ts';
-import type { KeySource } from './app/ports.ts';
-import { createPossession, type Possession } from './app/possession.ts';
-import { findRefreshToken } from './app/refresh-tokens.ts';
-import { createFamilyRevocation, createTokenRevocation } from './app/token-revocation.ts';
+import { createAppLocks } from './app-locks.ts';
+import { createApps } from './apps.ts';
+import { createAuthorizations } from './authorizations.ts';
+import { createClientAuthentication } from './client-authentication.ts';
 import { connectConsent } from './clients/consent.ts';
+import type { KeySource } from './clients/key-source.ts';
 import { createKeySource } from './clients/key-source.ts';
 import type { Config } from './config.ts';
+import { createDecisions, createIssueCode } from './decisions.ts';
+import { createDevelopers } from './developers.ts';
+import { createErasures } from './erasures.ts';
 import { createAuthorizationCodeGrant } from './grants/authorization-code.ts';
 import { createClientCredentialsGrant } from './grants/client-credentials.ts';
 import { createRefreshTokenGrant } from './grants/refresh-token.ts';
 import { createTokenEndpoint } from './grants/token-endpoint.ts';
+import { createIntrospection, createOwnIntrospection } from './introspection.ts';
+import { createKeyFetching, type KeyFetching } from './key-fetching.ts';
 import { type AuthorizationMetrics, createAuthorizationMetrics } from './metrics.ts';
+import { createOwnGrants } from './own-grants.ts';
+import { createPossession, type Possession } from './possession.ts';
+import { findRefreshToken } from './refresh-tokens.ts';
 import { createAppOperatorService, createAppService } from './rpc/app-service.ts';
 import { createAuthorizationService } from './rpc/authorization-service.ts';
 import { createTokenService, type TokenUseCases } from './rpc/token-service.ts';
@@ -58,6 +56,7 @@ import { createPgTokens } from './store/pg-tokens.ts';
 import { createPgUsedJwts } from './store/pg-used-jwts.ts';
 import { type AppPools, createPostgresApps } from './store/postgres-apps.ts';
 import { createPrismaDevelopers } from './store/prisma-developers.ts';
+import { createFamilyRevocation, createTokenRevocation } from './token-revocation.ts';
 
 const SERVICE = 'authorization';
 
@@ -217,12 +216,7 @@ function createRpcServices(parts: Parts & { readonly keyFetching: KeyFetching })
     issuer: config.ISSUER,
     codeSeconds: config.AUTHORIZATION_CODE_SECONDS,
   };
-  const possession = createPossession({
-    ...parts,
-    readProof,
-    memorySeconds: PROOF_MEMORY_SECONDS,
-    issuer: config.ISSUER,
-  });
+  const possession = createPossession({ ...parts, issuer: config.ISSUER });
   const issueCode = createIssueCode(issuing);
   const decisions = createDecisions({ ...issuing, issueCode });
   const tokens = createTokenUseCases({ ...parts, clients, possession });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { newId } from '@phds/service-kit/ids';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
-import { createClientAuthentication } from '../src/app/client-authentication.ts';
+import { createClientAuthentication } from '../src/client-authentication.ts';
 import type { App, AppStatus } from '../src/domain/app.ts';
 import { parseRegistration } from '../src/domain/app-settings.ts';
 import { refusalOf } from './harness.ts';

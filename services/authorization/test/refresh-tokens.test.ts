@@ -1,8 +1,8 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { sha256 } from '@phds/service-kit/secrets';
-import { derivePair, findClaimed, newRefreshToken, verifyClaimed } from '../src/app/refresh-tokens.ts';
 import type { TokenFamily } from '../src/domain/token.ts';
+import { derivePair, findClaimed, newRefreshToken, verifyClaimed } from '../src/refresh-tokens.ts';
 
 const newKey = () => createSecretKey(randomBytes(32));
 const key = newKey();

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { AppLockKind, AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { eventually } from '@phds/test-kit/conditions';
 import { createProofKey } from '@phds/test-kit/dpop-proofs';
-import { createDevelopers } from '../src/app/developers.ts';
+import { createDevelopers } from '../src/developers.ts';
 import { REDIRECT_URI, reasonOf, refusalOf, shareHarness } from './harness.ts';
 
 const harness = await shareHarness({ DEVELOPERS: '', APP_APPROVAL: '' });

@@ -7,7 +7,7 @@ import { sha256 } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
 import pg from 'pg';
-import type { Exchange, Rotation, TokenStore } from '../src/app/ports.ts';
+import type { Exchange, Rotation, TokenStore } from '../src/store/pg-tokens.ts';
 import { createPgTokens } from '../src/store/pg-tokens.ts';
 import { createLookUp } from '../src/store/statements.ts';
 import { HEART, SLEEP, startHarness } from './harness.ts';

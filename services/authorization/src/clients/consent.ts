@@ -1,5 +1,6 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
+import type { Listed, Page } from '@phds/catalog/pagination';
 import { GRANT_ENDERS } from '@phds/catalog/wire-names';
 import { type AppGrant, ConsentService, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { GrantStatus, LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
@@ -12,22 +13,26 @@ import { createOperatorRecordClient } from '@phds/service-kit/rpc/operator-acts'
 import type { Reloads } from '@phds/service-kit/settings/reload';
 import { toRpcChannelOptions } from '@phds/service-kit/settings/service-options';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
-import type {
-  AppCommand,
-  ConsentApprovals,
-  ConsentGrants,
-  ConsentLedger,
-  LivenessQuery,
-  OwnGrant,
-} from '../app/ports.ts';
 import type { Config } from '../config.ts';
+import type { ChangedState, LedgerState } from '../domain/app.ts';
+import type { Liveness } from '../domain/token.ts';
 import {
+  type AppCommand,
+  type AppProfile,
+  type Approval,
+  type Decision,
   fromApprovalMessage,
   fromAppStatusMessage,
   fromGrantMessage,
   fromGrantStatusMessage,
   fromStateMessage,
   fromTimestamp,
+  type LivenessQuery,
+  type LockCommand,
+  type OwnGrant,
+  type OwnGrantFilter,
+  type PendingApproval,
+  type StatusCommand,
   toAppProfileMessage,
   toAppStatusMessage,
   toGrantStatusMessage,
@@ -60,10 +65,13 @@ export function connectConsent(
   };
 }
 
-/** Consent's pending approvals and grants over rpc; forwards the person's session. */
-function createRpcConsentApprovals(client: Client<typeof ConsentService>): ConsentApprovals {
+export type ConsentApprovals = ReturnType<typeof createRpcConsentApprovals>;
+
+/** Consent's pending approvals over rpc; forwards the person's session, which consent verifies itself. */
+function createRpcConsentApprovals(client: Client<typeof ConsentService>) {
   return {
-    async open({ app, scopes, ...pending }) {
+    /** Idempotent by id. Returns the ids of requests that consent removed for it. Throws `app_not_active`, `rate_limited`. */
+    async open({ app, scopes, ...pending }: PendingApproval): Promise<readonly string[]> {
       const { removedIds } = await client.openPendingApproval({
         ...pending,
         app: toAppProfileMessage(app),
@@ -72,16 +80,17 @@ function createRpcConsentApprovals(client: Client<typeof ConsentService>): Conse
       return removedIds;
     },
 
-    async isUndecided(session, pendingId) {
+    /** Whether the pending approval is still undecided. Does not claim it. Throws `not_found`, also when another person has claimed it. */
+    async isUndecided(session: string, pendingId: string): Promise<boolean> {
       const request = { id: pendingId, withoutClaiming: true };
       const { pendingApproval } = await client.getPendingApproval(request, withSession(session));
       return pendingApproval?.status === PendingStatus.PENDING;
     },
 
-    async approve(
-      session,
-      { pendingId, scopes, allRequested, expiresInDays, keepExpiry, dataFrom, language, revision },
-    ) {
+    /** Repeating a user's decision returns the same result. */
+    async approve(session: string, decision: Decision): Promise<Approval> {
+      const { pendingId, scopes, allRequested, expiresInDays, keepExpiry, dataFrom, language, revision } =
+        decision;
       const request = {
         id: pendingId,
         scopes: [...scopes],
@@ -95,11 +104,12 @@ function createRpcConsentApprovals(client: Client<typeof ConsentService>): Conse
       return fromApprovalMessage(await client.approve(request, withSession(session)));
     },
 
-    async deny(session, pendingId) {
+    async deny(session: string, pendingId: string): Promise<void> {
       await client.deny({ id: pendingId }, withSession(session));
     },
 
-    async extend(session, pendingId) {
+    /** Gives the person more time to decide and returns the new end. */
+    async extend(session: string, pendingId: string): Promise<Date> {
       const { expiresAt } = await client.extendPendingApproval({ id: pendingId }, withSession(session));
       return fromTimestamp(expiresAt);
     },
@@ -111,9 +121,14 @@ function withSession(session: string) {
 }
 
 /** The grants of an app over consent's rpc. */
-function createRpcConsentGrants(client: Client<typeof ConsentService>): ConsentGrants {
+export type ConsentGrants = ReturnType<typeof createRpcConsentGrants>;
+
+/** The grants of one app in consent. */
+function createRpcConsentGrants(client: Client<typeof ConsentService>) {
   return {
-    async list(clientId, { status, sub, before, deletionRequested }, page) {
+    /** Newest first. */
+    async list(clientId: string, filter: OwnGrantFilter, page: Page): Promise<Listed<OwnGrant>> {
+      const { status, sub, before, deletionRequested } = filter;
       const { grants, total } = await client.listAppGrants({
         clientId,
         page,
@@ -125,13 +140,15 @@ function createRpcConsentGrants(client: Client<typeof ConsentService>): ConsentG
       return { items: grants.map(fromAppGrant), total };
     },
 
-    async get(clientId, id) {
+    /** Throws `not_found`, also for another app's grant. */
+    async get(clientId: string, id: string): Promise<OwnGrant> {
       const { grant } = await client.getAppGrant({ clientId, id });
       if (grant === undefined) throw new AppError('internal', '', { cause: 'consent sent no grant' });
       return fromAppGrant(grant);
     },
 
-    async end(clientId, id) {
+    /** Ends a grant, in effect everywhere when it returns its time. Idempotent. Throws `not_found` as above. */
+    async end(clientId: string, id: string): Promise<Date> {
       return fromTimestamp((await client.revokeAppGrant({ clientId, id })).revokedAt);
     },
   };
@@ -156,20 +173,27 @@ function fromAppGrant(grant: AppGrant): OwnGrant {
 /** What the rpc accepts. */
 const MAX_CHECKS = 64;
 
-/** Consent's ledger over rpc. Liveness checks at the same time share calls. */
-function createRpcConsentLedger(client: Client<typeof LedgerService>): ConsentLedger {
+export type ConsentLedger = ReturnType<typeof createRpcConsentLedger>;
+
+/**
+ * Consent's ledger over rpc, the authority on what is live. Every method is idempotent. Liveness checks at the same time share calls.
+ */
+function createRpcConsentLedger(client: Client<typeof LedgerService>) {
   return {
-    async putApp(profile) {
+    /** Creates the app in the ledger, or replaces its profile. */
+    async putApp(profile: AppProfile): Promise<LedgerState> {
       const { status, epoch, revision } = await client.putApp({ app: toAppProfileMessage(profile) });
       return { status: fromAppStatusMessage(status), epoch, revision };
     },
 
-    setAppStatus: async ({ status, ...command }) =>
+    /** In effect everywhere when it returns the requested status. Another status means that the app is at another revision. */
+    setAppStatus: async ({ status, ...command }: StatusCommand): Promise<ChangedState> =>
       fromStateMessage(
         await client.setAppStatus({ ...toCommand(command), status: toAppStatusMessage(status) }),
       ),
 
-    setAppLock: async ({ lock, ...command }) =>
+    /** In effect everywhere when it returns the requested lock. Another one means that the app is at another revision. */
+    setAppLock: async ({ lock, ...command }: LockCommand): Promise<ChangedState> =>
       fromStateMessage(
         await client.setAppLock({
           ...toCommand(command),
@@ -177,20 +201,22 @@ function createRpcConsentLedger(client: Client<typeof LedgerService>): ConsentLe
         }),
       ),
 
-    async setAppOwner(clientId, ownerId) {
+    async setAppOwner(clientId: string, ownerId: string): Promise<void> {
       await client.setAppOwner({ clientId, ownerId });
     },
 
-    async revokeFamily(familyId, expiresAt) {
+    /** Revokes a family permanently. `expiresAt` is when everything issued by it has expired. */
+    async revokeFamily(familyId: string, expiresAt: Date): Promise<void> {
       await client.revokeFamily({ familyId, expiresAt: timestampFromDate(expiresAt) });
     },
 
-    async revokeToken(tokenHash, expiresAt) {
+    /** Revokes one access token permanently. */
+    async revokeToken(tokenHash: Uint8Array, expiresAt: Date): Promise<void> {
       await client.revokeToken({ tokenHash, expiresAt: timestampFromDate(expiresAt) });
     },
 
     checkLiveness: batchingCalls(
-      async (queries) => {
+      async (queries: readonly LivenessQuery[]): Promise<Liveness[]> => {
         const checks = queries.map(toCheck);
         const { results } = await repeatIfLost(() => client.checkLivenesses({ checks }));
         return results.map(({ appAlive, familyAlive, tokenAlive, grant }) => ({

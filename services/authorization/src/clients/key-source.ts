@@ -1,5 +1,4 @@
 import { createPublicClient, type EgressFailure } from '@phds/service-kit/egress/public-client';
-import type { KeySource } from '../app/ports.ts';
 
 const MAX_BYTES = 65_536;
 const FETCH_MS = 3_000;
@@ -15,18 +14,25 @@ const FAULTS = {
   connection_failed: 'there was no connection',
 } as const satisfies Record<EgressFailure, string>;
 
+export type KeySource = ReturnType<typeof createKeySource>;
+
 /** Key sets of apps over HTTPS. Other failures of the proxy than about one host are reported to `onProxyFailure`. */
 export function createKeySource(
   config: { readonly JWKS_PROXY?: string | undefined; readonly JWKS_ALLOW_LOOPBACK: boolean },
   onProxyFailure: (error: unknown) => void,
-): KeySource {
+) {
   const { JWKS_PROXY: url, JWKS_ALLOW_LOOPBACK: allowLoopback } = config;
   const proxy = url === undefined ? undefined : { url: new URL(url), onFailure: onProxyFailure };
   const client = createPublicClient({ allowLoopback, proxy, attemptMs: FETCH_MS });
   const headers = { accept: 'application/jwk-set+json, application/json' };
   return {
+    /** Whether a URL may be fetched, as far as it tells. */
     mayFetch: client.mayRequest,
-    async fetch(uri, signal) {
+    /** Rejects only if the signal is aborted. */
+    async fetch(
+      uri: string,
+      signal: AbortSignal,
+    ): Promise<{ readonly text: string } | { readonly fault: string }> {
       const answer = await client.get({ url: uri, headers, maxBytes: MAX_BYTES }, signal);
       const { status, failure, contentType, body } = answer;
       if (failure !== null) return { fault: FAULTS[failure].replace('{}', String(status)) };

@@ -2,10 +2,7 @@ import { createHash, type KeyObject } from 'node:crypto';
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import { equalHash, isSecret, newSecret, sha256 } from '@phds/service-kit/secrets';
-import type { AuthorizationStore, ConsentLedger, TokenStore } from '../app/ports.ts';
-import { missingDpopProof } from '../app/possession.ts';
-import { newRefreshToken } from '../app/refresh-tokens.ts';
-import type { FamilyRevocation } from '../app/token-revocation.ts';
+import type { ConsentLedger } from '../clients/consent.ts';
 import { type App, isPublic } from '../domain/app.ts';
 import {
   type AuthorizationCode,
@@ -15,6 +12,11 @@ import {
   isUsable,
 } from '../domain/authorization-request.ts';
 import { type GrantFacts, toAccessExpiry, toFamilyExpiry, widenScopes } from '../domain/token.ts';
+import { missingDpopProof } from '../possession.ts';
+import { newRefreshToken } from '../refresh-tokens.ts';
+import type { AuthorizationStore } from '../store/pg-authorizations.ts';
+import type { TokenStore } from '../store/pg-tokens.ts';
+import type { FamilyRevocation } from '../token-revocation.ts';
 import {
   type IssuedTokens,
   invalidGrant,

@@ -2,10 +2,11 @@ import { parseScopeList } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, unauthorized } from '@phds/service-kit/errors';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
-import type { ConsentLedger, TokenStore } from '../app/ports.ts';
+import type { ConsentLedger } from '../clients/consent.ts';
 import { isPublic } from '../domain/app.ts';
 import { requireRegistered } from '../domain/authorization-request.ts';
 import { toAccessExpiry } from '../domain/token.ts';
+import type { TokenStore } from '../store/pg-tokens.ts';
 import { requireLiveApp, requireSeconds, type TokenGrant } from './grant.ts';
 
 /**

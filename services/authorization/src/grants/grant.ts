@@ -1,6 +1,7 @@
 import type { Scope } from '@phds/catalog/scopes';
 import { AppError, unauthorized } from '@phds/service-kit/errors';
-import type { ConsentLedger, LivenessQuery } from '../app/ports.ts';
+import type { ConsentLedger } from '../clients/consent.ts';
+import type { LivenessQuery } from '../clients/consent-messages.ts';
 import type { App } from '../domain/app.ts';
 import {
   findActiveGrant,

@@ -4,17 +4,7 @@ import { formatScopeList, type Scope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest, unavailable } from '@phds/service-kit/errors';
 import { sha256 } from '@phds/service-kit/secrets';
-import type { ChangeProof, ConsentLedger, TokenStore } from '../app/ports.ts';
-import { missingDpopProof } from '../app/possession.ts';
-import {
-  derivePair,
-  findRefreshToken,
-  judgeRefresh,
-  type Pair,
-  type RefreshMove,
-  type RefreshToken,
-} from '../app/refresh-tokens.ts';
-import type { FamilyRevocation } from '../app/token-revocation.ts';
+import type { ConsentLedger } from '../clients/consent.ts';
 import { type App, isPublic } from '../domain/app.ts';
 import { requireKnown } from '../domain/authorization-request.ts';
 import {
@@ -26,6 +16,17 @@ import {
   toWorkingScopes,
   widenScopes,
 } from '../domain/token.ts';
+import { missingDpopProof } from '../possession.ts';
+import {
+  derivePair,
+  findRefreshToken,
+  judgeRefresh,
+  type Pair,
+  type RefreshMove,
+  type RefreshToken,
+} from '../refresh-tokens.ts';
+import type { TokenStore } from '../store/pg-tokens.ts';
+import type { FamilyRevocation } from '../token-revocation.ts';
 import {
   FAMILY_REVOKED,
   type IssuedTokens,
@@ -42,7 +43,8 @@ export interface RefreshDependencies {
   readonly ledger: ConsentLedger;
   readonly revokeFamily: FamilyRevocation;
   readonly clock: Clock;
-  readonly proof: ChangeProof;
+  /** Proves changes of other calls, before an answer repeats them. */
+  readonly proof: { acknowledge(): Promise<void> };
   readonly derivationKey: KeyObject;
   /** Address of the FHIR interface. */
   readonly fhirBase: string;

@@ -1,9 +1,9 @@
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
-import { type ClientAuthentication, type ClientCredentials, inNameOf } from '../app/client-authentication.ts';
-import type { UnverifiedProof } from '../app/ports.ts';
-import { missingDpopProof, type Possession } from '../app/possession.ts';
+import type { UnverifiedProof } from '@phds/service-kit/trust/dpop';
+import { type ClientAuthentication, type ClientCredentials, inNameOf } from '../client-authentication.ts';
 import type { App } from '../domain/app.ts';
 import { type DescribedAccess, describeAccess } from '../domain/token.ts';
+import { missingDpopProof, type Possession } from '../possession.ts';
 import type { IssuedTokens, TokenGrant, TokenParameters } from './grant.ts';
 
 /** A response of the token endpoint. */

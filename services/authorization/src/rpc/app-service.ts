@@ -11,15 +11,15 @@ import { createUserOf, sessionOf } from '@phds/service-kit/rpc/context';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { OPERATORS, VIEWERS } from '@phds/service-kit/trust/callers';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
-import { type AppLocks, fingerprintOf } from '../app/app-locks.ts';
-import type { Apps } from '../app/apps.ts';
-import type { Developer, Developers } from '../app/developers.ts';
+import { type AppLocks, fingerprintOf } from '../app-locks.ts';
+import type { Apps } from '../apps.ts';
 import {
   findAppStatus,
   findLockKind,
   toAppLockMessage,
   toAppStatusMessage,
 } from '../clients/consent-messages.ts';
+import type { Developers } from '../developers.ts';
 import {
   APPLICATION_TYPES,
   type App,
@@ -127,7 +127,7 @@ export function createAppOperatorService(locks: AppLocks, developers: Omit<Devel
       }),
       async listDevelopers({ page }) {
         const { items, total } = await developers.list(toPage(page));
-        const toMessage = ({ userId, addedAt }: Developer) => ({
+        const toMessage = ({ userId, addedAt }: { readonly userId: string; readonly addedAt: Date }) => ({
           userId,
           addedAt: timestampFromDate(addedAt),
         });

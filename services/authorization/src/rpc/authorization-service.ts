@@ -4,10 +4,10 @@ import { type RpcContext, sessionOf } from '@phds/service-kit/rpc/context';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { OPERATORS } from '@phds/service-kit/trust/callers';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
-import type { Authorizations } from '../app/authorizations.ts';
-import type { ClientAuthentication } from '../app/client-authentication.ts';
-import type { Decisions } from '../app/decisions.ts';
-import type { Erasures } from '../app/erasures.ts';
+import type { Authorizations } from '../authorizations.ts';
+import type { ClientAuthentication } from '../client-authentication.ts';
+import type { Decisions } from '../decisions.ts';
+import type { Erasures } from '../erasures.ts';
 import { toClientCredentials } from './token-service.ts';
 
 /** The authorization-code flow up to the code, and the erasure of people. */

@@ -15,14 +15,14 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
 import { isOtherService, TOKEN_INTROSPECTORS } from '@phds/service-kit/trust/callers';
-import type { ClientCredentials } from '../app/client-authentication.ts';
-import type { Introspected, Introspection, LiveToken, OwnIntrospection } from '../app/introspection.ts';
-import type { OwnGrants } from '../app/own-grants.ts';
-import type { OwnGrant, OwnGrantFilter } from '../app/ports.ts';
-import type { TokenRevocation } from '../app/token-revocation.ts';
+import type { ClientCredentials } from '../client-authentication.ts';
+import type { OwnGrant, OwnGrantFilter } from '../clients/consent-messages.ts';
 import { fromGrantStatusMessage, toGrantStatusMessage } from '../clients/consent-messages.ts';
 import type { GrantFacts } from '../domain/token.ts';
 import type { TokenEndpoint } from '../grants/token-endpoint.ts';
+import type { Introspected, Introspection, LiveToken, OwnIntrospection } from '../introspection.ts';
+import type { OwnGrants } from '../own-grants.ts';
+import type { TokenRevocation } from '../token-revocation.ts';
 
 export interface TokenUseCases {
   readonly issue: TokenEndpoint;

@@ -5,7 +5,6 @@ import { readStatement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { queryVerified } from '@phds/service-kit/restore/verified-query';
 import type pg from 'pg';
-import type { AuthorizationStore } from '../app/ports.ts';
 import type { AuthorizationCode, AuthorizationRequest } from '../domain/authorization-request.ts';
 import { createLookUp, toInsert } from './statements.ts';
 
@@ -19,30 +18,34 @@ const FIND_REQUEST = `
 
 type CodeRow = AuthorizationCode & { readonly unverified: boolean };
 
+export type AuthorizationStore = ReturnType<typeof createPgAuthorizations>;
+
 /** Authorization requests and codes in Postgres. */
-export function createPgAuthorizations(pool: pg.Pool, guard: RestoreGuard): AuthorizationStore {
+export function createPgAuthorizations(pool: pg.Pool, guard: RestoreGuard) {
   return translatingErrors({
-    async insertRequest(request) {
+    async insertRequest(request: AuthorizationRequest): Promise<void> {
       await pool.query(toInsert('authorization_request', request));
     },
 
-    async deleteRequests(pendingIds) {
+    async deleteRequests(pendingIds: readonly string[]): Promise<void> {
       await pool.query('DELETE FROM authorization_request WHERE pending_id = ANY($1)', [pendingIds]);
     },
 
-    async findRequest(pendingId) {
+    async findRequest(pendingId: string): Promise<AuthorizationRequest | null> {
       const { rows } = await pool.query<AuthorizationRequest>(FIND_REQUEST, [pendingId]);
       const [request] = rows;
       return request === undefined ? null : { ...request, scopes: request.scopes.filter(isScope) };
     },
 
-    async extendRequest(pendingId, expiresAt) {
+    /** Moves a request's end later; never earlier. */
+    async extendRequest(pendingId: string, expiresAt: Date): Promise<void> {
       const text =
         'UPDATE authorization_request SET expires_at = greatest(expires_at, $2) WHERE pending_id = $1';
       await pool.query(text, [pendingId, expiresAt]);
     },
 
-    putCode: ({ suspended: _suspended, ...code }) =>
+    /** Stores a code unless its approval already has one. Returns the stored one. */
+    putCode: ({ suspended: _suspended, ...code }: AuthorizationCode): Promise<AuthorizationCode> =>
       guard.verified(() =>
         inTransaction(pool, async (client) => {
           const { text, values } = toInsert('authorization_code', code);
@@ -58,11 +61,12 @@ export function createPgAuthorizations(pool: pg.Pool, guard: RestoreGuard): Auth
       pool,
       guard,
       statement: FIND_CODE,
-      keyOf: ({ hash }: CodeRow) => hash,
+      keyOf: ({ hash }: CodeRow): Uint8Array => hash,
       fromRow: fromCodeRow,
     }),
 
-    async countFailedAttempt(hash) {
+    /** Counts a failed attempt on an unused code. */
+    async countFailedAttempt(hash: Uint8Array): Promise<void> {
       const text = `
         UPDATE authorization_code SET failed_attempts = failed_attempts + 1 WHERE hash = $1 AND consumed_at IS NULL`;
       await pool.query(text, [hash]);

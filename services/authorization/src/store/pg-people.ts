@@ -1,6 +1,5 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type pg from 'pg';
-import type { PersonStore } from '../app/ports.ts';
 
 /** Rows of one step, far from what a statement has time for. */
 const STEP_ROWS = 1_000;
@@ -15,8 +14,18 @@ const ROWS = {
   token_family: ['id', 'SELECT id FROM token_family WHERE user_id = $1'],
 } as const;
 
+/** What the erasure of a person removed. */
+export interface Erasure {
+  readonly codes: number;
+  readonly families: number;
+  /** Number of apps that lost their owner. */
+  readonly apps: number;
+}
+
+export type PersonStore = ReturnType<typeof createPgPeople>;
+
 /** People in the tables with user ids. */
-export function createPgPeople(pool: pg.Pool): PersonStore {
+export function createPgPeople(pool: pg.Pool) {
   const change = async (text: string, ...values: unknown[]) => (await pool.query(text, values)).rowCount ?? 0;
 
   /** Repeats a step until it finds no more rows, and returns how many it removed. */
@@ -32,13 +41,18 @@ export function createPgPeople(pool: pg.Pool): PersonStore {
   }
 
   return translatingErrors({
-    async findOpenApps(userId) {
+    /** Client ids of the person's apps that are not revoked. */
+    async findOpenApps(userId: string): Promise<string[]> {
       const text = `SELECT client_id FROM app WHERE owner_id = $1 AND status <> 'revoked'`;
       const { rows } = await pool.query<{ client_id: string }>(text, [userId]);
       return rows.map((row) => row.client_id);
     },
 
-    async erase(userId) {
+    /**
+     * Removes every row of the person, and the person from the apps, in steps that each commit. Returns when nothing is left; after an
+     * interruption a repeat continues.
+     */
+    async erase(userId: string): Promise<Erasure> {
       // What is issued meanwhile goes with its family.
       const codes = await remove('authorization_code', userId);
       await remove('access_token', userId);

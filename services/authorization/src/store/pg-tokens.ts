@@ -1,11 +1,10 @@
-import { isScope } from '@phds/catalog/scopes';
+import { isScope, type Scope } from '@phds/catalog/scopes';
 import { batchingCalls } from '@phds/service-kit/batcher';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { readStatement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { queryVerified } from '@phds/service-kit/restore/verified-query';
 import type pg from 'pg';
-import type { Exchange, NewAccessToken, Rotation, TokenStore } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import { CODE_MAX_FAILED_ATTEMPTS } from '../domain/authorization-request.ts';
 import type { AccessToken, TokenFamily } from '../domain/token.ts';
@@ -19,9 +18,57 @@ const FIND_ACCESS = readStatement(new URL('sql/find-access-token.sql', import.me
 const INSERT_OWN = readStatement(new URL('sql/insert-own-tokens.sql', import.meta.url));
 const MARK_TOKEN_REVOKED = readStatement(new URL('sql/mark-token-revoked.sql', import.meta.url));
 
-/** Token families and access tokens in Postgres. */
-export function createPgTokens(pool: pg.Pool, guard: RestoreGuard): TokenStore {
+/** A token to store. */
+export interface NewAccessToken {
+  readonly hash: Uint8Array;
+  readonly clientId: string;
+  readonly scopes: readonly Scope[];
+  /** As in AccessToken, like those below. */
+  readonly jkt: string | null;
+  readonly appEpoch: number;
+  readonly issuedAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** The result of one exchange of a code. The tokens have the code's app and epoch. */
+export interface Exchange {
+  readonly codeHash: Uint8Array;
+  readonly scopes: readonly Scope[];
+  readonly familyId: string;
+  readonly familyExpiresAt: Date;
+  readonly accessHash: Uint8Array;
+  readonly accessExpiresAt: Date;
+  readonly jkt: string | null;
+  /** As in TokenFamily. */
+  readonly familyJkt: string | null;
+  readonly refreshHash: Uint8Array;
+  readonly now: Date;
+}
+
+/** An access token for the use of a refresh token, and its family afterwards. */
+export interface Rotation extends Pick<TokenFamily, 'refreshHash' | 'generation' | 'scopes'> {
+  readonly familyId: string;
+  /** That at which the use has found the family. */
+  readonly seenGeneration: number;
+  readonly familyExpiresAt: Date;
+  /** The requested scope, see `TokenFamily.rotatedScope`. */
+  readonly scope: string;
+  readonly accessHash: Uint8Array;
+  readonly accessScopes: readonly Scope[];
+  readonly accessExpiresAt: Date;
+  readonly jkt: string | null;
+  readonly now: Date;
+}
+
+export type TokenStore = ReturnType<typeof createPgTokens>;
+
+/** Token families and access tokens in Postgres. What changes codes or tokens returns after its commit, which also proves it. */
+export function createPgTokens(pool: pg.Pool, guard: RestoreGuard) {
   return translatingErrors({
+    /**
+     * Consumes a code and stores the result of its exchange in one transaction. Returns false without any effect when the code is
+     * used, expired or invalidated, or its app is not active in the code's epoch. Of concurrent calls one wins.
+     */
     exchange: createGroupedChange({
       pool,
       guard,
@@ -38,6 +85,10 @@ export function createPgTokens(pool: pg.Pool, guard: RestoreGuard): TokenStore {
       fromRow: fromFamilyRow,
     }),
 
+    /**
+     * Stores an access token of a family and its next generation, or for a repeated use the same one. Returns false without any effect when
+     * the family is at another generation than was seen, or expired, suspended, revoked or erased. Of concurrent first uses one wins.
+     */
     rotate: createGroupedChange({
       pool,
       guard,
@@ -46,27 +97,34 @@ export function createPgTokens(pool: pg.Pool, guard: RestoreGuard): TokenStore {
       constants: {},
     }),
 
-    async markFamilyRevoked(familyId, now) {
+    /** Records a revocation that the ledger has; idempotent. */
+    async markFamilyRevoked(familyId: string, now: Date): Promise<void> {
       await pool.query({ ...MARK_FAMILY_REVOKED, values: [familyId, now] });
     },
 
+    /** Finds a token with the facts of its family and app in one look-up. */
     findAccessToken: createLookUp({
       pool,
       guard,
       statement: FIND_ACCESS,
-      keyOf: ({ hash }: AccessRow) => hash,
+      keyOf: ({ hash }: AccessRow): Uint8Array => hash,
       fromRow: fromAccessRow,
     }),
 
+    /** Stores an app's own token. Returns false when the app is not active in that epoch. */
     insertOwnToken: createOwnTokenInsert(pool, guard),
 
-    async markTokenRevoked(hash, now) {
+    /** Records a revocation that the ledger has; idempotent. */
+    async markTokenRevoked(hash: Uint8Array, now: Date): Promise<void> {
       await pool.query({ ...MARK_TOKEN_REVOKED, values: [hash, now] });
     },
   });
 }
 
-function createOwnTokenInsert(pool: pg.Pool, guard: RestoreGuard): TokenStore['insertOwnToken'] {
+function createOwnTokenInsert(
+  pool: pg.Pool,
+  guard: RestoreGuard,
+): (token: NewAccessToken) => Promise<boolean> {
   return batchingCalls(
     (tokens: readonly NewAccessToken[]) =>
       guard.verified(async () => {

@@ -1,19 +1,38 @@
-import { offsetOf } from '@phds/catalog/pagination';
+import { type Listed, offsetOf, type Page } from '@phds/catalog/pagination';
 import { isScope } from '@phds/catalog/scopes';
 import { inTransaction } from '@phds/service-kit/postgres/client';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { readStatement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
-import type { AppStore, Credential } from '../app/ports.ts';
-import { APPLICATION_TYPES, type App, type AppLock } from '../domain/app.ts';
+import {
+  APPLICATION_TYPES,
+  type App,
+  type AppLock,
+  type AppLockKind,
+  type ChangedState,
+} from '../domain/app.ts';
+import type { SettingsChange } from '../domain/app-settings.ts';
 import type { App as AppRow, PrismaClient } from './generated/client.ts';
 import { createLookUp, toColumns, toInsert } from './statements.ts';
 
-type Changes = Pick<
-  AppStore,
-  'insertApp' | 'updateSettings' | 'setOwner' | 'replaceSecret' | 'applyLedgerState'
->;
+/** The stored part of a client secret. */
+export interface SecretTrace {
+  readonly hash: Uint8Array;
+  readonly last4: string;
+}
+
+/** An app with the hash of its secret; null when it has none. */
+export interface Credential {
+  readonly app: App;
+  readonly secretHash: Uint8Array | null;
+}
+
+/** Which apps are listed; null for all. */
+export interface AppFilter {
+  readonly ownerId: string | null;
+  readonly lockKind: AppLockKind | null;
+}
 
 export interface AppPools {
   readonly pool: pg.Pool;
@@ -21,13 +40,15 @@ export interface AppPools {
   readonly locks: pg.Pool;
 }
 
+export type AppStore = ReturnType<typeof createPostgresApps>;
+
 /** Apps in Postgres. */
-export function createPostgresApps(
-  { pool, locks }: AppPools,
-  prisma: PrismaClient,
-  guard: RestoreGuard,
-): AppStore {
+export function createPostgresApps({ pool, locks }: AppPools, prisma: PrismaClient, guard: RestoreGuard) {
   return translatingErrors({
+    /**
+     * Finds by client id with one indexed look-up, whether it exists or not. An app whose secret or keys a restore suspends is
+     * returned as suspended.
+     */
     findCredential: createLookUp({
       pool,
       guard,
@@ -36,12 +57,13 @@ export function createPostgresApps(
       fromRow: fromCredentialRow,
     }),
 
-    async findApp(clientId) {
+    async findApp(clientId: string): Promise<App | null> {
       const row = await prisma.app.findUnique({ where: { clientId } });
       return row === null ? null : fromAppRow(row);
     },
 
-    async listApps({ ownerId, lockKind }, page) {
+    /** Newest first. */
+    async listApps({ ownerId, lockKind }: AppFilter, page: Page): Promise<Listed<App>> {
       const where = { ...(ownerId !== null && { ownerId }), ...(lockKind !== null && { lockKind }) };
       const [rows, total] = await Promise.all([
         prisma.app.findMany({
@@ -55,9 +77,11 @@ export function createPostgresApps(
       return { items: rows.map(fromAppRow), total };
     },
 
-    countApps: (ownerId) => prisma.app.count({ where: { ownerId } }),
+    countApps: async (ownerId: string): Promise<number> => prisma.app.count({ where: { ownerId } }),
 
-    alone: (clientId, change) => whileLocked(locks, `app ${clientId}`, change),
+    /** Runs `change` while no other change of this app is in progress, at any replica. */
+    alone: <T>(clientId: string, change: () => Promise<T>): Promise<T> =>
+      whileLocked(locks, `app ${clientId}`, change),
 
     ...createChanges(pool, prisma, guard),
   });
@@ -80,7 +104,7 @@ async function whileLocked<T>(pool: pg.Pool, name: string, change: () => Promise
 
 const FIND_CREDENTIAL = readStatement(new URL('sql/find-credential.sql', import.meta.url));
 
-function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard): Changes {
+function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard) {
   /** A restore that is detected later would treat a secret created before as an older one. */
   const inVerified = <T>(use: (client: pg.ClientBase) => Promise<T>): Promise<T> =>
     guard.verified(() =>
@@ -91,7 +115,8 @@ function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard)
     );
 
   return {
-    insertApp: ({ lock, ...app }, secret, limit) =>
+    /** Stores a new app unless its owner already has `limit` apps, in which case it returns false. Exact under concurrency. */
+    insertApp: ({ lock, ...app }: App, secret: SecretTrace | null, limit: number): Promise<boolean> =>
       inVerified(async (client) => {
         // Serialises the registrations of one developer, so that the count is exact.
         const lockText = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
@@ -103,24 +128,35 @@ function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard)
         return true;
       }),
 
-    async updateSettings(known, change, now) {
+    /**
+     * Replaces the given fields; null when the app has changed or is no longer this owner's. `updatedAt` increases with every change,
+     * whatever `now` is. The method `private_key_jwt` ends the secret.
+     */
+    async updateSettings(known: KnownApp, change: SettingsChange, now: Date): Promise<App | null> {
       if (!(await inVerified(toUpdate(known, change, now)))) return null;
       return fromAppRow(await prisma.app.findUniqueOrThrow({ where: { clientId: known.clientId } }));
     },
 
-    async setOwner(clientId, ownerId, formerId) {
+    /** False unless the app belongs to one of these two. An erased developer is an empty id. */
+    async setOwner(clientId: string, ownerId: string, formerId: string): Promise<boolean> {
       const text = `UPDATE app SET owner_id = $2 WHERE client_id = $1 AND owner_id IN ($2, $3)`;
       return (await pool.query(text, [clientId, ownerId, formerId])).rowCount === 1;
     },
 
+    /**
+     * Replaces the secret; false if the app is revoked, has this secret already or has none because of its key. The old one fails from
+     * the commit on.
+     */
     // In a transaction, so that the commit is skipped when the developer, who would be the only one to get the new secret, has
     // stopped waiting.
-    replaceSecret: (clientId, { hash, last4 }, now) =>
+    replaceSecret: (clientId: string, { hash, last4 }: SecretTrace, now: Date): Promise<boolean> =>
       inVerified(async (client) => {
         return (await client.query(REPLACE_SECRET, [clientId, hash, last4, now])).rowCount === 1;
       }),
 
-    async applyLedgerState(clientId, { status, epoch, revision, statusChangedAt, lock }) {
+    /** Stores the ledger's state unless ours is newer. A new epoch removes the secret and the keys. */
+    async applyLedgerState(clientId: string, changed: ChangedState): Promise<void> {
+      const { status, epoch, revision, statusChangedAt, lock } = changed;
       const { lockKind, lockReason, lockedAt } = toLockColumns(lock);
       const state = [clientId, status, epoch, revision, statusChangedAt, lockKind, lockReason, lockedAt];
       await pool.query(APPLY_LEDGER_STATE, state);
@@ -128,7 +164,10 @@ function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard)
   };
 }
 
-function toUpdate(...[known, change, now]: Parameters<AppStore['updateSettings']>) {
+/** An app as its change has seen it. */
+type KnownApp = Pick<App, 'clientId' | 'ownerId' | 'updatedAt'>;
+
+function toUpdate(known: KnownApp, change: SettingsChange, now: Date) {
   const { names, values } = toColumns(change);
   // Uses the row's own time if the clock is behind, because consent orders changes by this time.
   const set = [

@@ -1,23 +1,31 @@
-import { offsetOf } from '@phds/catalog/pagination';
+import { type Listed, offsetOf, type Page } from '@phds/catalog/pagination';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
-import type { DeveloperStore } from '../app/developers.ts';
 import type { PrismaClient } from './generated/client.ts';
 
-/** The operators' list of developers in Postgres. */
-export function createPrismaDevelopers(prisma: PrismaClient): DeveloperStore {
+export interface Developer {
+  readonly userId: string;
+  readonly addedAt: Date;
+}
+
+export type DeveloperStore = ReturnType<typeof createPrismaDevelopers>;
+
+/** The people whom operators let register apps, in Postgres. */
+export function createPrismaDevelopers(prisma: PrismaClient) {
   return translatingErrors({
-    has: async (userId) => (await prisma.developer.findUnique({ where: { userId } })) !== null,
-    async list(page) {
+    has: async (userId: string) => (await prisma.developer.findUnique({ where: { userId } })) !== null,
+    /** By user id. */
+    async list(page: Page): Promise<Listed<Developer>> {
       const [items, total] = await Promise.all([
         prisma.developer.findMany({ orderBy: { userId: 'asc' }, skip: offsetOf(page), take: page.pageSize }),
         prisma.developer.count(),
       ]);
       return { items, total };
     },
-    async add(userId) {
+    /** Idempotent, like `remove`. */
+    async add(userId: string): Promise<void> {
       await prisma.developer.upsert({ where: { userId }, create: { userId }, update: {} });
     },
-    async remove(userId) {
+    async remove(userId: string): Promise<void> {
       await prisma.developer.deleteMany({ where: { userId } });
     },
   });

@@ -1,6 +1,6 @@
 import { isConnectionLost } from '@phds/service-kit/rpc/errors';
 import type pg from 'pg';
-import type { ConsentLedger } from '../../../../services/authorization/src/app/ports.ts';
+import type { ConsentLedger } from '../../../../services/authorization/src/clients/consent.ts';
 import type {
   AccessRecordBatch,
   AccessStatements,

@@ -2,15 +2,7 @@ import { PENDING_APPROVAL_SECONDS } from '@phds/catalog/lifetimes';
 import type { Clock } from '@phds/service-kit/clock';
 import { type AppError, invalidRequest, toAppError, unauthorized } from '@phds/service-kit/errors';
 import { isId, newId } from '@phds/service-kit/ids';
-import type { App } from '../domain/app.ts';
-import {
-  type AcceptedParameters,
-  findSettingsFault,
-  parseRequestParameters,
-  type RequestParameters,
-} from '../domain/authorization-request.ts';
-import { addQuery, isRegistered, toRedirectHost } from '../domain/redirect-uri.ts';
-import { addSeconds } from '../domain/token.ts';
+import type { UnverifiedProof } from '@phds/service-kit/trust/dpop';
 import {
   type ClientAuthentication,
   type ClientCredentials,
@@ -18,8 +10,19 @@ import {
   type PresentedClient,
   refusalOf,
 } from './client-authentication.ts';
-import type { AppStore, AuthorizationStore, ConsentApprovals, UnverifiedProof } from './ports.ts';
+import type { ConsentApprovals } from './clients/consent.ts';
+import type { App } from './domain/app.ts';
+import {
+  type AcceptedParameters,
+  findSettingsFault,
+  parseRequestParameters,
+  type RequestParameters,
+} from './domain/authorization-request.ts';
+import { addQuery, isRegistered, toRedirectHost } from './domain/redirect-uri.ts';
+import { addSeconds } from './domain/token.ts';
 import type { Possession } from './possession.ts';
+import type { AuthorizationStore } from './store/pg-authorizations.ts';
+import type { AppStore } from './store/postgres-apps.ts';
 
 /** Prefix of every `request_uri` (RFC 9126 section 2.2). */
 const REQUEST_URI_PREFIX = 'urn:ietf:params:oauth:request_uri:';

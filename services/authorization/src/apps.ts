@@ -3,6 +3,9 @@ import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId, newId } from '@phds/service-kit/ids';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
+import type { ConsentLedger } from './clients/consent.ts';
+import type { AppCommand } from './clients/consent-messages.ts';
+import type { KeySource } from './clients/key-source.ts';
 import {
   APPROVED_SETTINGS,
   type App,
@@ -13,15 +16,15 @@ import {
   type ChangedState,
   type KeyFetch,
   type PublicApps,
-} from '../domain/app.ts';
+} from './domain/app.ts';
 import {
   parseChange,
   parseRegistration,
   type SettingsChange,
   type SettingsInput,
-} from '../domain/app-settings.ts';
-import { toRedirectHost } from '../domain/redirect-uri.ts';
-import type { AppCommand, AppStore, ConsentLedger, KeySource, SecretTrace } from './ports.ts';
+} from './domain/app-settings.ts';
+import { toRedirectHost } from './domain/redirect-uri.ts';
+import type { AppStore, SecretTrace } from './store/postgres-apps.ts';
 
 /** A new secret of an app in plain text, returned only once. */
 export interface IssuedSecret {

@@ -2,9 +2,9 @@ import { createHmac, type KeyObject } from 'node:crypto';
 import { RETRY_WINDOW_SECONDS, UNBOUND_RETRY_WINDOW_SECONDS } from '@phds/catalog/lifetimes';
 import { base62 } from '@phds/service-kit/ids';
 import { deriveSecret, equalHash, isSecret, newSecret, sha256 } from '@phds/service-kit/secrets';
-import { type App, isPublic } from '../domain/app.ts';
-import type { TokenFamily } from '../domain/token.ts';
-import type { TokenStore } from './ports.ts';
+import { type App, isPublic } from './domain/app.ts';
+import type { TokenFamily } from './domain/token.ts';
+import type { TokenStore } from './store/pg-tokens.ts';
 
 // Refresh tokens have no rows. A token is the secret of its family (256 random bits, with prefix and checksum), the number of refreshes
 // before it, and an HMAC of both with DERIVATION_KEY: `phds_rt_…_7_…`. The row of the family has a hash of the secret as its id, the number

@@ -1,7 +1,7 @@
 import { AppError } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/user-id';
 import type { Apps } from './apps.ts';
-import type { Erasure, PersonStore } from './ports.ts';
+import type { Erasure, PersonStore } from './store/pg-people.ts';
 
 /** Erases people. */
 export interface Erasures {

@@ -3,7 +3,11 @@ import { SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
-import type { App } from '../domain/app.ts';
+import type { AssertionSigner } from '@phds/service-kit/trust/access-assertion';
+import { type ClientAuthentication, type ClientCredentials, inNameOf } from './client-authentication.ts';
+import type { ConsentLedger } from './clients/consent.ts';
+import type { LivenessQuery } from './clients/consent-messages.ts';
+import type { App } from './domain/app.ts';
 import {
   type AccessToken,
   type DescribedAccess,
@@ -13,10 +17,9 @@ import {
   judgeAccessToken,
   type Liveness,
   toWorkingScopes,
-} from '../domain/token.ts';
-import { type ClientAuthentication, type ClientCredentials, inNameOf } from './client-authentication.ts';
-import type { ConsentLedger, LivenessQuery, SignAssertion, TokenStore } from './ports.ts';
+} from './domain/token.ts';
 import { findRefreshToken } from './refresh-tokens.ts';
+import type { TokenStore } from './store/pg-tokens.ts';
 
 /** The result of introspection for the gateway. */
 export type Introspected =
@@ -46,7 +49,7 @@ export function createIntrospection(dependencies: {
   readonly tokens: TokenStore;
   readonly ledger: ConsentLedger;
   readonly clock: Clock;
-  readonly sign: SignAssertion;
+  readonly sign: AssertionSigner;
 }): Introspection {
   const { tokens, ledger, clock, sign } = dependencies;
 

@@ -2,8 +2,10 @@ import type { Listed, Page } from '@phds/catalog/pagination';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound, unauthorized } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
-import { judgeAccessToken } from '../domain/token.ts';
-import type { ConsentGrants, ConsentLedger, OwnGrant, OwnGrantFilter, TokenStore } from './ports.ts';
+import type { ConsentGrants, ConsentLedger } from './clients/consent.ts';
+import type { OwnGrant, OwnGrantFilter } from './clients/consent-messages.ts';
+import { judgeAccessToken } from './domain/token.ts';
+import type { TokenStore } from './store/pg-tokens.ts';
 
 /**
  * The grants of the app behind an access token. Requires an app's own (client credentials) token. A user's token is `unauthorized`

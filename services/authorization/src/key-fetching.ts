@@ -1,6 +1,7 @@
 import type { Clock } from '@phds/service-kit/clock';
-import { parseFetchedKeys } from '../domain/public-keys.ts';
-import type { FetchedKeysStore, KeyPlace, KeySource } from './ports.ts';
+import type { KeySource } from './clients/key-source.ts';
+import { parseFetchedKeys } from './domain/public-keys.ts';
+import type { FetchedKeysStore, KeyPlace } from './store/pg-fetched-keys.ts';
 
 const REFRESH_MS = 5 * 60 * 1000;
 /** A key that an assertion names may be new, but everybody can name one. */

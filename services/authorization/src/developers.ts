@@ -1,20 +1,5 @@
-import type { Listed, Page } from '@phds/catalog/pagination';
 import { parseUserId } from '@phds/service-kit/user-id';
-
-export interface Developer {
-  readonly userId: string;
-  readonly addedAt: Date;
-}
-
-/** The people whom operators let register apps. Every method may throw `unavailable`. */
-export interface DeveloperStore {
-  has(userId: string): Promise<boolean>;
-  /** By user id. */
-  list(page: Page): Promise<Listed<Developer>>;
-  /** Idempotent, like `remove`. */
-  add(userId: string): Promise<void>;
-  remove(userId: string): Promise<void>;
-}
+import type { DeveloperStore } from './store/prisma-developers.ts';
 
 /** Who may register apps. */
 export interface Developers extends Omit<DeveloperStore, 'has'> {

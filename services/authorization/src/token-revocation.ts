@@ -2,11 +2,12 @@ import type { KeyObject } from 'node:crypto';
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
-import type { App } from '../domain/app.ts';
-import { toFamilyHorizon } from '../domain/token.ts';
 import { type ClientAuthentication, type ClientCredentials, inNameOf } from './client-authentication.ts';
-import type { ConsentLedger, TokenStore } from './ports.ts';
+import type { ConsentLedger } from './clients/consent.ts';
+import type { App } from './domain/app.ts';
+import { toFamilyHorizon } from './domain/token.ts';
 import { findRefreshToken, isPastRetry } from './refresh-tokens.ts';
+import type { TokenStore } from './store/pg-tokens.ts';
 
 /**
  * Revokes a token family, first in the ledger and then in our own tables. The ledger applies everywhere, so a crash in between

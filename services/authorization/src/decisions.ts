@@ -4,16 +4,19 @@ import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { deriveSecret, sha256 } from '@phds/service-kit/secrets';
-import { type App, codeSecondsOf } from '../domain/app.ts';
+import type { ConsentApprovals } from './clients/consent.ts';
+import type { Approval, Decision } from './clients/consent-messages.ts';
+import { type App, codeSecondsOf } from './domain/app.ts';
 import {
   type AuthorizationCode,
   type AuthorizationRequest,
   findSettingsFault,
   isUsable,
-} from '../domain/authorization-request.ts';
-import { addQuery, isRegistered } from '../domain/redirect-uri.ts';
-import { addSeconds } from '../domain/token.ts';
-import type { Approval, AppStore, AuthorizationStore, ConsentApprovals, Decision } from './ports.ts';
+} from './domain/authorization-request.ts';
+import { addQuery, isRegistered } from './domain/redirect-uri.ts';
+import { addSeconds } from './domain/token.ts';
+import type { AuthorizationStore } from './store/pg-authorizations.ts';
+import type { AppStore } from './store/postgres-apps.ts';
 
 /** The result of an approval for the user's browser. */
 export interface Completed extends Pick<Approval, 'grantId' | 'scopes' | 'grantExpiresAt'> {

@@ -3,9 +3,11 @@ import type { Clock } from '@phds/service-kit/clock';
 import { toAppError, unauthorized } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { equalHash, sha256 } from '@phds/service-kit/secrets';
-import { type App, isPublic, type PublicApps, usableKeysOf } from '../domain/app.ts';
+import type { AssertionVerifier } from '@phds/service-kit/trust/client-assertion';
+import { type App, isPublic, type PublicApps, usableKeysOf } from './domain/app.ts';
 import type { KeyFetching } from './key-fetching.ts';
-import type { AppStore, AssertionVerifier, Credential, UsedJwts } from './ports.ts';
+import type { UsedJwts } from './store/pg-used-jwts.ts';
+import type { AppStore, Credential } from './store/postgres-apps.ts';
 
 /** The presented credentials; absent values were not sent. */
 export interface ClientCredentials {

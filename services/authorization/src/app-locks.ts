@@ -4,15 +4,17 @@ import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { sha256 } from '@phds/service-kit/secrets';
 import { parseUserId } from '@phds/service-kit/user-id';
+import { changeInLedger } from './apps.ts';
+import type { ConsentLedger } from './clients/consent.ts';
+import type { AppCommand } from './clients/consent-messages.ts';
 import {
   APPROVED_SETTINGS,
   type App,
   type AppLock,
   type AppLockKind,
   type AppSettings,
-} from '../domain/app.ts';
-import { changeInLedger } from './apps.ts';
-import type { AppCommand, AppFilter, AppStore, ConsentLedger } from './ports.ts';
+} from './domain/app.ts';
+import type { AppFilter, AppStore } from './store/postgres-apps.ts';
 
 /** Maximum length of an operator's reason, in characters. */
 const MAX_REASON_LENGTH = 500;

@@ -1,7 +1,8 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError } from '@phds/service-kit/errors';
-import { addSeconds } from '../domain/token.ts';
-import type { ProofReader, UnverifiedProof, UsedJwts } from './ports.ts';
+import { PROOF_MEMORY_SECONDS, readProof, type UnverifiedProof } from '@phds/service-kit/trust/dpop';
+import { addSeconds } from './domain/token.ts';
+import type { UsedJwts } from './store/pg-used-jwts.ts';
 
 /** Possession of a key, which DPoP proofs of OAuth requests show (RFC 9449 section 5). */
 export interface Possession {
@@ -19,15 +20,10 @@ export interface Possession {
 }
 
 export function createPossession({
-  readProof,
-  memorySeconds,
   usedJwts,
   clock,
   issuer,
 }: {
-  readonly readProof: ProofReader;
-  /** For so long a used proof is remembered: longer than it could be accepted again. */
-  readonly memorySeconds: number;
   readonly usedJwts: UsedJwts;
   readonly clock: Clock;
   /** Public base URL of the service. */
@@ -44,7 +40,7 @@ export function createPossession({
     async confirm(proof) {
       if (proof === null) return null;
       if (!proof.isSigned()) throw invalidDpopProof('its signature is not that of jwk');
-      const rememberedUntil = addSeconds(clock.now(), memorySeconds);
+      const rememberedUntil = addSeconds(clock.now(), PROOF_MEMORY_SECONDS);
       if (!(await usedJwts.use(proof.id, rememberedUntil))) throw invalidDpopProof('it was used before');
       return proof.jkt;
     },
