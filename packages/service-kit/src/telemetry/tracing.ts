@@ -1,23 +1,10 @@
-import http from 'node:http';
-import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as grpc from '@grpc/grpc-js';
-import {
-  type Attributes,
-  type Context,
-  DiagLogLevel,
-  defaultTextMapGetter,
-  diag,
-  ROOT_CONTEXT,
-  type Span,
-  type TextMapGetter,
-  trace,
-} from '@opentelemetry/api';
+import { type Attributes, DiagLogLevel, diag } from '@opentelemetry/api';
 import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { GrpcInstrumentation } from '@opentelemetry/instrumentation-grpc';
-import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
 import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
 import { envDetector, resourceFromAttributes } from '@opentelemetry/resources';
@@ -29,9 +16,9 @@ import type { Logger } from './log.ts';
 import { sampledLogOf } from './security-log.ts';
 
 /*
- * Traces by OpenTelemetry's SDK and its instrumentations of http, gRPC, pg (also below Prisma) and ioredis. The SDK reads `OTEL_*`
- * itself. This module is loaded only if traces are on. Here is what the SDK cannot know: which attributes may leave the process, and that
- * a `traceparent` from the internet must not decide what is recorded.
+ * Traces by OpenTelemetry's SDK and its instrumentations of gRPC, pg (also below Prisma) and ioredis. The SDK reads `OTEL_*` itself. This
+ * module is loaded only if traces are on. Here is what the SDK cannot know: which attributes may leave the process. The gateway makes the
+ * spans of its requests itself (http/observation.ts): the instrumentation of http continues the traces of strangers.
  *
  * The instrumentations replace methods of classes. They are given the classes here, because their own way, hooks for module loading,
  * has to be set before the first import (`node --import`).
@@ -44,7 +31,7 @@ const MAX_ATTRIBUTE_LENGTH = 1_000;
 const LAST_EXPORT_MS = 3_000;
 
 export interface TracingOptions {
-  /** Name in traces, unless `OTEL_SERVICE_NAME` says another. Only the gateway's requests over HTTP are traced. */
+  /** Name in traces, unless `OTEL_SERVICE_NAME` says another. */
   readonly service: string;
   readonly log: Logger;
   /** Maximum duration of the last export, in milliseconds. Default 3000. */
@@ -65,14 +52,14 @@ export function startTracing({ service, log, lastExportMs }: TracingOptions): As
     resource: resourceFromAttributes({ 'service.name': service }),
     // The default detectors would add the command line and the host.
     resourceDetectors: [envDetector],
-    textMapPropagator: new OwnTraceContext(),
+    textMapPropagator: new W3CTraceContextPropagator(),
     traceExporter: exportSafely(isJson ? new JsonExporter() : new ProtobufExporter()),
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_LENGTH },
     metricReaders: [],
     logRecordProcessors: [],
   });
   sdk.start();
-  instrument(service);
+  instrument();
   return {
     async [Symbol.asyncDispose]() {
       const limit = sleep(lastExportMs ?? LAST_EXPORT_MS, undefined, { ref: false });
@@ -81,26 +68,7 @@ export function startTracing({ service, log, lastExportMs }: TracingOptions): As
   };
 }
 
-/** Ignores the trace context of requests over HTTP, which come from outside: apps would decide what is recorded. */
-class OwnTraceContext extends W3CTraceContextPropagator {
-  override extract(context: Context, carrier: unknown, getter: TextMapGetter): Context {
-    return getter === defaultTextMapGetter ? context : super.extract(context, carrier, getter);
-  }
-}
-
-const PROBES: ReadonlySet<string | undefined> = new Set(['/livez', '/readyz', '/metrics']);
-
-function instrument(service: string): void {
-  if (service === 'gateway') {
-    const requests = new HttpInstrumentation({
-      enabled: false,
-      disableOutgoingRequestInstrumentation: true,
-      ignoreIncomingRequestHook: ({ url }) => PROBES.has(url),
-      requestHook: (span, request) => 'headers' in request && linkSender(span, request.headers),
-    });
-    patch(requests, 'http', http);
-    patch(requests, 'https', https);
-  }
+function instrument(): void {
   // Checks of grpc.health.v1.
   const calls = new GrpcInstrumentation({ enabled: false, ignoreGrpcMethods: ['Check', 'Watch'] });
   // A copy, because the exports themselves cannot be replaced.
@@ -120,12 +88,6 @@ function instrument(service: string): void {
     dbStatementSerializer,
   });
   patch(commands, 'ioredis', Redis);
-}
-
-function linkSender(span: Span, headers: http.IncomingHttpHeaders): void {
-  const sent = new W3CTraceContextPropagator().extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
-  const sender = trace.getSpanContext(sent);
-  if (sender !== undefined) span.addLink({ context: sender });
 }
 
 interface Instrumentation {

@@ -92,7 +92,7 @@ function observe(gateway: Gateway): RequestHandler {
       noteSecurityEvent(exchange);
       if (response.statusCode < 400) addToRequestLog(exchange, null);
     });
-    withinRequest({ request, response, requestId, routeOf }, next);
+    withinRequest({ request, response, requestId, isTraced: !PROBES.has(request.path), routeOf }, next);
   };
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { context, trace } from '@opentelemetry/api';
+import { propagation, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { ProblemCode } from '@phds/catalog/problems';
 import { withinOrigin } from '@phds/service-kit/deadline';
 import type { AppError } from '@phds/service-kit/errors';
@@ -93,28 +93,45 @@ interface NamedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
+  /** Whether it may have a trace. Default: it may. */
+  readonly isTraced?: boolean;
   /** The pattern of the matched route, never the path; empty for none. Called at the end. */
   readonly routeOf: () => string;
 }
 
 /**
- * Handles a request so that every line of the log about it has its id, here and in the called services, and names its span. Nothing of
+ * Handles a request so that every line of the log about it has its id, here and in the called services, and has a span. Nothing of
  * either is sent to the client here.
  */
 export function withinRequest<T>(
-  { request, response, requestId, routeOf }: NamedRequest,
+  { request, response, requestId, isTraced = true, routeOf }: NamedRequest,
   handle: () => T,
 ): T {
-  const span = trace.getActiveSpan();
-  if (span?.isRecording()) {
-    // Before the listener of the instrumentation, which ends the span.
-    response.prependListener('close', () => {
-      const route = routeOf();
-      span.updateName(`${request.method} ${route}`.trimEnd());
-      span.setAttributes({ 'http.route': route, 'phds.request_id': requestId });
+  if (!isTraced) return withinOrigin({ requestIds: [requestId], trace: undefined }, handle);
+  const span = startSpan(request);
+  if (span.isRecording()) {
+    whenOver(request, response, () => {
+      const { method = '' } = request;
+      const [route, status] = [routeOf(), response.statusCode];
+      span.updateName(`${method} ${route}`.trimEnd());
+      span.setAttributes({
+        'http.request.method': method,
+        'http.route': route,
+        'http.response.status_code': status,
+        'phds.request_id': requestId,
+      });
+      if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
     });
   }
-  return withinOrigin({ requestIds: [requestId], trace: context.active() }, handle);
+  return withinOrigin({ requestIds: [requestId], trace: trace.setSpan(ROOT_CONTEXT, span) }, handle);
+}
+
+/** Does nothing while traces are off. A trace from outside is linked, not continued: apps would decide what is recorded. */
+function startSpan({ method = '', headers }: IncomingMessage): Span {
+  const sender = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, headers));
+  const links = sender === undefined ? [] : [{ context: sender }];
+  return trace.getTracer('phds').startSpan(method, { kind: SpanKind.SERVER, root: true, links });
 }
 
 /**
