@@ -8,35 +8,29 @@ export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
   readonly isNumber?: boolean;
-  /** Whether its values need no title. */
-  readonly isPlain?: boolean;
-  /** Whether its values have a line of their own if compact. */
-  readonly isWide?: boolean;
 }
 
 const ROOMY_COLUMNS = 7;
 
-/** Rows with column titles. On a phone, each row is a block with titles beside the values, two values a line if compact. */
+/** Rows with column titles. On a phone, each row is a block with titles beside the values. */
 export function Table<Row>({
   caption,
   columns,
   rows,
   keyOf,
-  isCompact = false,
 }: {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  readonly isCompact?: boolean;
 }) {
-  const classes = classList('table', {
-    roomy: columns.length <= ROOMY_COLUMNS,
-    compact: isCompact,
-  });
+  const isRoomy = columns.length <= ROOMY_COLUMNS;
   return (
     <div className={style['frame']}>
-      <table className={classes} aria-label={caption}>
+      <table
+        className={isRoomy ? `${style['table']} ${style['roomy']}` : style['table']}
+        aria-label={caption}
+      >
         <thead>
           <tr>
             {columns.map(({ title, isNumber }) => (
@@ -49,11 +43,11 @@ export function Table<Row>({
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)} className={style['row']}>
-              {columns.map(({ title, cell, isNumber = false, isPlain = false, isWide = false }) => (
+              {columns.map(({ title, cell, isNumber = false }) => (
                 <td
                   key={title}
                   data-label={title}
-                  className={classList('cell', { number: isNumber, plain: isPlain, wide: isWide })}
+                  className={isNumber ? `${style['cell']} ${style['number']}` : style['cell']}
                 >
                   <span>{cell(row)}</span>
                 </td>
@@ -64,11 +58,6 @@ export function Table<Row>({
       </table>
     </div>
   );
-}
-
-function classList(base: string, optional: Readonly<Record<string, boolean>>): string {
-  const chosen = Object.keys(optional).filter((name) => optional[name]);
-  return [base, ...chosen].map((name) => style[name]).join(' ');
 }
 
 /** Navigation between pages; renders nothing for one page. */

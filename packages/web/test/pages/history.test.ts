@@ -178,9 +178,9 @@ test('what operators did about the person is shown', async () => {
   ];
   await using page = await openHistory([dayOf()], { listOperatorActs: listOf(...acts) });
   const shown = within(screen.getByRole('region', { name: 'By the operators of this service' }));
-  expect(shown.getAllByRole('cell').map(textOf)).toEqual([
-    ...['27 Nov 2026, 12:00', 'Stopped sharing with Morning Run'],
-    ...['27 Nov 2026, 11:59', 'Signed you out everywhere'],
+  expect(shown.getAllByRole('listitem').map(textOf)).toEqual([
+    'Stopped sharing with Morning Run27 Nov 2026, 12:00',
+    'Signed you out everywhere27 Nov 2026, 11:59',
   ]);
   expect(page.alerts).toEqual([]);
 });

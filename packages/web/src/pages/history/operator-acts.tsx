@@ -1,10 +1,10 @@
 import type { OperatorActName } from '@phds/catalog/wire-names';
 import { useState } from 'react';
 import { useOperatorActs } from '../../api/accesses.ts';
-import type { OperatorAct } from '../../api/resources.ts';
 import { Card } from '../../ui/card.tsx';
 import { Resource } from '../../ui/resource.tsx';
-import { type Column, Pages, Table } from '../../ui/table.tsx';
+import { Rows, RowWords } from '../../ui/rows.tsx';
+import { Pages } from '../../ui/table.tsx';
 import { Instant } from '../../ui/time.tsx';
 import { text } from './texts.ts';
 
@@ -20,11 +20,6 @@ const TEXTS = {
   other: 'actOther',
 } as const satisfies Record<OperatorActName, string>;
 
-const COLUMNS: readonly Column<OperatorAct>[] = [
-  { title: text('time'), cell: ({ at }) => <Instant at={at} />, isPlain: true },
-  { title: text('act'), cell: ({ act, appName }) => text(TEXTS[act], { app: appName ?? '' }), isPlain: true },
-];
-
 /** What operators of the service did about the person. Nothing while they did nothing, as usual. */
 export function OperatorActs() {
   const [page, setPage] = useState(1);
@@ -37,7 +32,14 @@ export function OperatorActs() {
       <Resource query={acts}>
         {({ data, pagination }) => (
           <div>
-            <Table caption={text('acts')} columns={COLUMNS} rows={data} keyOf={({ id }) => id} isCompact />
+            <Rows>
+              {data.map(({ id, act, appName, at }) => (
+                <li key={id}>
+                  <RowWords>{text(TEXTS[act], { app: appName ?? '' })}</RowWords>
+                  <Instant at={at} />
+                </li>
+              ))}
+            </Rows>
             <Pages pagination={pagination} onChange={setPage} />
           </div>
         )}
