@@ -31,7 +31,6 @@ const TABLES = {
     authorization_request: 'client_id = ANY($2)',
     authorization_code: 'client_id = ANY($2)',
     token_family: 'client_id = ANY($2)',
-    refresh_token: 'family_id IN (SELECT id FROM token_family WHERE client_id = ANY($2))',
     access_token: 'client_id = ANY($2)',
   },
 } as const;

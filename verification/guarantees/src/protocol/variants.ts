@@ -403,8 +403,8 @@ const DATABASE: Record<string, BrokenVariant> = {
       table: 'access_token',
       on: 'INSERT',
       body: `IF EXISTS (SELECT FROM "authorization".access_token WHERE family_id = NEW.family_id) THEN
-          INSERT INTO "authorization".token_family (id, client_id, user_id, grant_id, app_epoch, created_at, expires_at)
-          SELECT id || encode(NEW.hash, 'hex'), client_id, user_id, grant_id, app_epoch, created_at, expires_at
+          INSERT INTO "authorization".token_family (id, client_id, user_id, grant_id, app_epoch, created_at, expires_at, refresh_hash)
+          SELECT id || encode(NEW.hash, 'hex'), client_id, user_id, grant_id, app_epoch, created_at, expires_at, refresh_hash
           FROM "authorization".token_family WHERE id = NEW.family_id
           RETURNING id INTO NEW.family_id;
         END IF;`,
