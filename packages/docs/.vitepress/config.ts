@@ -30,7 +30,7 @@ export default defineConfig({
   },
   themeConfig: {
     search: { provider: 'local' },
-    nav: [reference, { text: 'Console', link: '/console', target: '_self' }],
+    nav: [reference],
     sidebar: [...sidebar, { text: '', items: [reference] }],
     outline: [2, 3],
   },

@@ -408,8 +408,9 @@ describe('the forgetting of old changes', () => {
 
   test('old changes are forgotten in steps, except the latest of each person and unreported ones', async () => {
     for (const userId of ['person-1', 'person-2', 'waiting', 'still']) await store(userId);
+    // Claimed, so that the service does not report it meanwhile.
     await harness.owner.query(
-      "UPDATE reading_change SET reported = false WHERE user_id = 'waiting' AND number = 2",
+      "UPDATE reading_change SET reported = false, claimed_until = 'infinity' WHERE user_id = 'waiting' AND number = 2",
     );
     await harness.owner.query("DELETE FROM reading_change WHERE user_id = 'still' AND number > 3");
     const [steps, again] = [await prune(), await prune()];
