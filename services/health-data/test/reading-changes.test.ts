@@ -121,17 +121,18 @@ async function takeNext(limit: number): Promise<string[]> {
 
 test('changes are reported by one instance at a time, and again after a failure, without those that consent has accepted or refused', async () => {
   await takeNext(500);
-  for (const userId of ['accepted', 'refused', 'failed']) await harness.put(userId, [heart(0)]);
+  // Changes of one millisecond are reported in the order of their people.
+  for (const userId of ['1 accepted', '2 refused', '3 failed']) await harness.put(userId, [heart(0)]);
   const [others, refused]: [string[][], string[]] = [[], []];
   const report = async (changes: readonly { userId: string }[]) => {
     others.push(await takeNext(9));
-    if (changes.length > 1 || changes[0]?.userId === 'refused') throw new AppError('invalid_request');
-    if (changes[0]?.userId === 'failed') throw new AppError('unavailable');
+    if (changes.length > 1 || changes[0]?.userId === '2 refused') throw new AppError('invalid_request');
+    if (changes[0]?.userId === '3 failed') throw new AppError('unavailable');
   };
   const reporting = outbox.reportNext(9, report, ({ number }) => refused.push(number));
   await expect(reporting).rejects.toMatchObject({ reason: 'unavailable' });
   expect([others, refused.length]).toEqual([[[], [], [], []], 1]);
-  expect(await takeNext(9)).toEqual(['failed']);
+  expect(await takeNext(9)).toEqual(['3 failed']);
 });
 
 test('changes are reported the oldest first, and one of each person before the second of any', async () => {
