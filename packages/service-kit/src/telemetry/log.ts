@@ -26,7 +26,7 @@ const SECRET_FIELDS = [
 
 /** Matches our secrets, JWTs and passwords in connection URLs anywhere in a text. */
 const SECRET_TEXT =
-  /phds_(?:cs|ac|at|rt)_[0-9A-Za-z]{8,}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|(?<=:\/\/[^\s:/@]+:)[^\s@/]+(?=@)/g;
+  /phds_(?:cs|ac|at|rt)_\w{8,}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|(?<=:\/\/[^\s:/@]+:)[^\s@/]+(?=@)/g;
 
 /** Removes secrets from external text, such as a driver's message. */
 export function scrub(text: string): string {

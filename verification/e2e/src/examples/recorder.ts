@@ -22,7 +22,7 @@ const SHOWN_FIELDS = [
 ];
 
 const SECRETS: readonly (readonly [RegExp, string])[] = [
-  [/phds_(at|rt|ac|cs)_[0-9A-Za-z]+/g, 'phds_$1_…'],
+  [/phds_(at|rt|ac|cs)_\w+/g, 'phds_$1_…'],
   [/whsec_[\w+/=-]+/g, 'whsec_…'],
   [/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'eyJ…'],
 ];
