@@ -33,8 +33,10 @@ export interface Violation {
 
 export interface AppErrorOptions {
   readonly violations?: readonly Violation[];
-  readonly requiredScope?: string;
-  readonly retryAfterSeconds?: number;
+  readonly requiredScope?: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  /** As in AppError. */
+  readonly clientId?: string | undefined;
   /** Logged, never sent to a caller. */
   readonly cause?: unknown;
 }
@@ -46,7 +48,7 @@ export class AppError extends Error {
   readonly requiredScope: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   /** The app that had authenticated itself at authorization when it refused the call. */
-  clientId: string | undefined;
+  readonly clientId: string | undefined;
 
   constructor(reason: Reason, message = '', options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -55,6 +57,13 @@ export class AppError extends Error {
     this.violations = options.violations ?? [];
     this.requiredScope = options.requiredScope;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.clientId = options.clientId;
+  }
+
+  /** The same error with this client id. A copy, because all calls of a failed batch get the same object. */
+  inNameOf(clientId: string): AppError {
+    const { reason, message, cause, stack } = this;
+    return Object.assign(new AppError(reason, message, { ...this, cause, clientId }), { stack });
   }
 }
 

@@ -59,8 +59,7 @@ export async function inNameOf<T>({ clientId }: Pick<App, 'clientId'>, work: () 
     return await work();
   } catch (thrown) {
     const error = toAppError(thrown);
-    if (error.reason !== 'unauthorized') error.clientId = clientId;
-    throw error;
+    throw error.reason === 'unauthorized' ? error : error.inNameOf(clientId);
   }
 }
 

@@ -93,6 +93,18 @@ describe('a refresh', () => {
     expect((await harness.refresh(app, first.refreshToken)).accessToken).toMatch(/^phds_at_/);
   });
 
+  test('that fails together with those of another app names its own app', async () => {
+    const other = await harness.registerApp();
+    const clients = [app, other, app, other];
+    const codes = await Promise.all(clients.map((client) => harness.obtainCode(client)));
+    const first = await Promise.all(clients.map((client, at) => harness.exchange(client, codes[at]!)));
+    harness.consent.away.add('checkLiveness');
+    const refresh = (client: TestApp, at: number) => harness.refresh(client, first[at]!.refreshToken);
+    const refusals = await Promise.all(clients.map((client, at) => refusalOf(refresh(client, at))));
+    harness.consent.away.clear();
+    expect(refusals.map(({ clientId }) => clientId)).toEqual(clients.map(({ clientId }) => clientId));
+  });
+
   test('that ends a family answers only once the ledger has recorded it', async () => {
     const first = await start();
     const second = await harness.refresh(app, first.refreshToken);

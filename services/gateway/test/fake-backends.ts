@@ -96,8 +96,7 @@ async function answerClient({ authenticateClient }: Answers, request: ClientRequ
     return { clientId, ...((await answer()) as object) };
   } catch (thrown) {
     const error = toAppError(thrown);
-    if (error.reason !== 'unauthorized') error.clientId = clientId;
-    throw error;
+    throw error.reason === 'unauthorized' ? error : error.inNameOf(clientId);
   }
 }
 

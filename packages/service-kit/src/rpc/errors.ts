@@ -80,14 +80,13 @@ function clip(text: string, length: number): string {
 
 /** The error that another service sent. */
 export function fromErrorDetail(detail: ErrorDetail): AppError {
-  const error = new AppError(REASON_OF.get(detail.reason) ?? 'internal', detail.message, {
+  return new AppError(REASON_OF.get(detail.reason) ?? 'internal', detail.message, {
     violations: detail.violations.map(({ parameter, message }) => ({ parameter, message })),
-    ...(detail.requiredScope === '' ? {} : { requiredScope: detail.requiredScope }),
-    ...(detail.retryAfterSeconds === 0 ? {} : { retryAfterSeconds: detail.retryAfterSeconds }),
-    ...(detail.cause === '' ? {} : { cause: detail.cause }),
+    requiredScope: detail.requiredScope || undefined,
+    retryAfterSeconds: detail.retryAfterSeconds || undefined,
+    clientId: detail.clientId || undefined,
+    cause: detail.cause || undefined,
   });
-  if (detail.clientId !== '') error.clientId = detail.clientId;
-  return error;
 }
 
 /** Encodes the error for gRPC: status and `grpc-status-details-bin`. */

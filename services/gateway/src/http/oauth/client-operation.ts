@@ -214,7 +214,8 @@ async function countAfterwards<T extends { readonly clientId: string }>(
     exchange.clientId = clientId;
     const allowance = await take(exchange, call, clientId);
     showAllowance(response, allowance);
-    if (presented.clientAssertion === undefined) gateway.knownClients.add(presented, clientId);
+    const isNamed = (presented.clientId ?? clientId) === clientId;
+    if (isNamed && presented.clientAssertion === undefined) gateway.knownClients.add(presented, clientId);
   };
   try {
     // Not the turn of the app that it claims to be.
