@@ -207,13 +207,14 @@ function toColumns(readings: readonly Identified<NewReading>[]): unknown[] {
     toArray(readings, (reading) => reading.startAt.toISOString()),
     toArray(readings, (reading) => reading.endAt.toISOString()),
     toArray(readings, (reading) => reading.value),
-    toArray(readings, (reading) => reading.source),
+    // Quoted, because unquoted `null` is no label.
+    toArray(readings, (reading) => `"${reading.source}"`),
   ];
 }
 
 /**
- * A column as an array literal. Ids, catalog keys, instants, numbers and validated labels need no quotes; pg's quoting of each
- * costs a third of the memory of an import.
+ * A column as an array literal. Ids, catalog keys, instants and numbers need no quotes; pg's quoting of each costs a third of the
+ * memory of an import.
  */
 function toArray<Row>(rows: readonly Row[], toValue: (row: Row) => string | number | null): string {
   return `{${rows.map((row) => toValue(row) ?? 'NULL').join(',')}}`;

@@ -57,13 +57,14 @@ describe('PutReadings', () => {
       reading(base[0], '2026-01-02T10:00:00.001Z', base[2]),
       reading(base[0], base[1], base[2], { end: '2026-01-02T10:01:00Z' }),
       reading(base[0], base[1], base[2], { source: 'iphone' }),
+      reading(base[0], base[1], base[2], { source: 'null' }),
     ]);
-    expect(result.inserted).toBe(5);
+    expect(result.inserted).toBe(6);
     await harness.putReadings('keys-2', [reading(...base)]);
     const ids = new Set(
       [...(await heartOf('keys')).data, ...(await heartOf('keys-2')).data].map(({ id }) => id),
     );
-    expect(ids.size).toBe(6);
+    expect(ids.size).toBe(7);
   });
 
   test('within a batch the last of a key is kept and the others count as unchanged', async () => {
