@@ -6,12 +6,13 @@ import type pg from 'pg';
 import type { PutResult } from './batches.ts';
 import type { HealthRecordDraft } from './domain/health-records.ts';
 import type { ProfileDraft } from './domain/profile.ts';
-import type { ReadingDraft } from './domain/reading.ts';
+import { parseReadingKey, type ReadingDraft } from './domain/reading.ts';
 import { toArrival, toCorrection } from './domain/sandbox-reading.ts';
 import { deleteReadings, putReadings, type ReadingIngestion } from './ingest-readings.ts';
 import { putHealthRecords, type RecordIngestion } from './ingest-records.ts';
 import { type Profiles, putProfile } from './profiles.ts';
 import type { PublicIds } from './public-ids.ts';
+import { toReadingId } from './row-ids.ts';
 
 /** Data of a made-up person. The same person and times always give the same data. */
 export interface Life {
@@ -108,11 +109,10 @@ export async function changeData(
     const [category] = categories;
     const arrival = toArrival(category, parts.clock.now());
     if (!isWritten(await putReadings(parts, userId, [arrival]))) return null;
-    const row = await parts.people.findNewest(userId, category, parts.clock.now());
-    return row === null ? null : toChanged(category, row);
+    return toChanged(category, { id: toReadingId(userId, parseReadingKey(arrival)) });
   }
   for (const category of categories) {
-    const row = await parts.people.findNewest(userId, category, null);
+    const row = await parts.people.findNewest(userId, category);
     if (row === null) continue;
     const { id: _, ...newest } = row;
     const metric = findMetricByName(newest.type);
@@ -134,7 +134,7 @@ const HAS_PROFILE = 'SELECT FROM profile WHERE user_id = $1';
 
 const FIND_NEWEST = `
   SELECT id, type, start_at AS start, end_at AS "end", value, source FROM reading
-  WHERE user_id = $1 AND category = $2 AND value IS NOT NULL AND start_at <= coalesce($3, 'infinity'::timestamptz)
+  WHERE user_id = $1 AND category = $2 AND value IS NOT NULL
   ORDER BY start_at DESC, id DESC LIMIT 1`;
 
 interface NewestRow {
@@ -152,13 +152,12 @@ export type SandboxPeople = ReturnType<typeof createSandboxPeople>;
 export function createSandboxPeople(pool: pg.Pool) {
   return {
     hasProfile: async (userId: string) => (await pool.query(HAS_PROFILE, [userId])).rowCount === 1,
-    /** The newest reading of a category that has a value and starts by then (null: ever), with its row id; null if there is none. */
+    /** The newest reading of a category that has a value, with its row id; null if there is none. */
     async findNewest(
       userId: string,
       category: Category,
-      until: Date | null,
     ): Promise<(ReadingDraft & { readonly id: string; readonly value: number }) | null> {
-      const { rows } = await pool.query<NewestRow>(FIND_NEWEST, [userId, category, until]);
+      const { rows } = await pool.query<NewestRow>(FIND_NEWEST, [userId, category]);
       const [row] = rows;
       return row === undefined ? null : { ...row, type: getMetric(row.type).name, unit: '' };
     },

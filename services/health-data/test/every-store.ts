@@ -159,5 +159,5 @@ export async function readAll(stores: Stores): Promise<void> {
   await imports.list(USER, 10);
   await imports.countRunning(AT);
   await outbox.measure();
-  await people.findNewest(USER, 'heart', AT);
+  await people.findNewest(USER, 'heart');
 }

@@ -8,7 +8,7 @@ import { unavailable } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createPreparation, type SandboxParts } from '../src/sandbox.ts';
-import { NOW, reasonOf, shareHarness, startHarness } from './harness.ts';
+import { NOW, reading, reasonOf, shareHarness, startHarness } from './harness.ts';
 
 const { ARRIVE, CORRECT, DELETE } = SandboxDataChange;
 const CLIENT = 'app_1';
@@ -49,7 +49,7 @@ async function readHeart(userId: string) {
   const body = {
     endpoint: Endpoint.HEALTH_DATA,
     category: 'heart',
-    parameters: { page: { page: 1, pageSize: 1 } },
+    parameters: { page: { page: 1, pageSize: 10 } },
   };
   const { body: answered } = await harness.reads.read(
     body,
@@ -103,17 +103,28 @@ describe('a trigger', () => {
     expect(await reasonOf(change(userId, CORRECT))).toBe('conflict');
     expect(await reasonOf(change(userId, DELETE))).toBe('conflict');
     const arrived = await change(userId, ARRIVE);
-    const [reading] = await readHeart(userId);
-    expect(arrived).toMatchObject({ category: 'heart', id: reading.id });
-    expect(reading.timestamp).toBe(new Date(NOW).toISOString());
+    const [newest] = await readHeart(userId);
+    expect(arrived).toMatchObject({ category: 'heart', id: newest.id });
+    expect(newest.timestamp).toBe(new Date(NOW).toISOString());
     expect(await change(userId, ARRIVE)).toMatchObject({ category: '', id: '' });
     expect(await change(userId, CORRECT, ['glucose', 'heart'])).toMatchObject({
       category: 'heart',
-      id: reading.id,
+      id: newest.id,
     });
-    expect((await readHeart(userId))[0]).toEqual({ ...reading, value: reading.value + 5 });
-    expect(await change(userId, DELETE)).toMatchObject({ category: 'heart', id: reading.id });
+    expect((await readHeart(userId))[0]).toEqual({ ...newest, value: newest.value + 5 });
+    expect(await change(userId, DELETE)).toMatchObject({ category: 'heart', id: newest.id });
     expect(await readHeart(userId)).toEqual([]);
+  });
+
+  test('names the reading that arrived, not another of the same time', async () => {
+    const userId = newId('user');
+    const others = Array.from({ length: 9 }, (_, n) =>
+      reading('Heart Rate', NOW, 60, { source: `watch-${n}` }),
+    );
+    await harness.putReadings(userId, others);
+    const { id } = await change(userId, ARRIVE);
+    const shown = await readHeart(userId);
+    expect(shown.find((each: { id: string }) => each.id === id).source).toBe('apple-watch');
   });
 
   test('arrives in every category with a value that is stored', async () => {
