@@ -19,7 +19,7 @@ export function notBefore(range: Range, since: Date | null): Range {
 export interface Split {
   /** What begins and ends with a unit; null if there is none. */
   readonly whole: Range | null;
-  /** The parts of units at the ends. */
+  /** The parts of units at the ends: less than two units together. */
   readonly edges: readonly Range[];
 }
 

@@ -1,7 +1,7 @@
 -- A page of the readings of a category in a window, newest first, each row with the total of the window. A single row
 -- without an id when the page is empty.
 --
--- The total comes from reading_count; readings are counted only at the edges of the window, less than a day each. The rows
+-- The total comes from reading_count; readings are counted only at the edges of the window, less than two days. The rows
 -- before the page are skipped one by one, but for those of later parts of the window: for a page far down, the parts are days.
 --
 -- For one metric type, readings.ts compares the type instead of the category; then reading_pkey is used.
