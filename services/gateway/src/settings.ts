@@ -147,11 +147,10 @@ const limits = {
   ),
   LIMIT_APP_PER_MINUTE: limit(6_000).describe('Requests of one app.'),
   LIMIT_CLIENT_PER_MINUTE: limit(6_000).describe('Authenticated requests of one app under `/oauth`.'),
-  LIMIT_USER_PER_MINUTE: limit(600).describe(
-    "A person's requests that change nothing ([what costs more](../partners/limits.md#what-costs-more)).",
-  ),
-  LIMIT_USER_CHANGES_PER_MINUTE: limit(120).describe(
-    "A person's requests that change something (registering an app or replacing a secret counts as six).",
+  LIMIT_USER_PER_MINUTE: limit(600).describe("A person's requests that change nothing."),
+  LIMIT_USER_CHANGES_PER_MINUTE: limit(120).describe("A person's requests that change something."),
+  LIMIT_USER_COSTLY_PER_MINUTE: integer(600, { min: 30, unit: 'points' }).describe(
+    "Points of a person's requests that [cost more](../partners/limits.md#what-costs-more).",
   ),
   LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: limit(60).describe('Tokens of one app by client credentials.'),
   LIMIT_GRANT_LISTS_PER_MINUTE: limit(300).describe("Lists of one app's grants (`GET /oauth/grants`)."),

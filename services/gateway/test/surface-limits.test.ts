@@ -169,34 +169,35 @@ describe('limits of surfaces', () => {
       expect([wrong.status, wrong.headers.get('ratelimit')]).toEqual([401, null]);
     });
 
-    const gateway = shareTestGateway({ LIMIT_USER_PER_MINUTE: '20', LIMIT_USER_CHANGES_PER_MINUTE: '12' });
+    const gateway = shareTestGateway({ LIMIT_USER_COSTLY_PER_MINUTE: '60' });
     const registration = { name: 'App', redirectUris: ['https://a.test/cb'] };
     test.each([
-      ['user-changes', 6, 'POST', '/developer/apps', registration, 201],
-      ['user-changes', 6, 'POST', '/developer/apps/app_1/rotate-secret', undefined, 200],
-      ['user', 10, 'GET', '/partner/consent/preview?scope=read:mood', undefined, 200],
-      ['user', 5, 'GET', '/partner/consent/accesses/summary?timeZone=Asia/Kathmandu', undefined, 200],
-      ['user', 1, 'GET', '/partner/consent/accesses/summary', undefined, 200],
-      ['user', 5, 'GET', '/developer/apps/app_1/usage', undefined, 200],
-    ])('take more points of %s, %i: %s %s', async (name, cost, method, path, body, status) => {
+      [30, 'POST', '/developer/apps', registration, 201],
+      [30, 'POST', '/developer/apps/app_1/rotate-secret', undefined, 200],
+      [10, 'GET', '/partner/consent/preview?scope=read:mood', undefined, 200],
+      [5, 'GET', '/partner/consent/accesses/summary?timeZone=Asia/Kathmandu', undefined, 200],
+      [5, 'GET', '/developer/apps/app_1/usage', undefined, 200],
+    ])('take %i points that a revocation does not need: %s %s', async (cost, method, path, body, done) => {
       gateway.backends.answer({
         registerApp: () => ({ app: { clientId: 'app_1', status: AppStatus.ACTIVE }, clientSecret: 's' }),
       });
-      const limit = name === 'user' ? 20 : 12;
       const session = await gateway.sessions.issueSession(randomUUID());
       const headers = { authorization: `Bearer ${session}`, 'content-type': 'application/json' };
       const content = body === undefined ? {} : { body: JSON.stringify(body) };
       const send = () => gateway.fetch(path, { method, headers, ...content });
-      for (let left = limit - cost; left >= 0; left -= cost) {
+      for (let left = 60 - cost; left >= 0; left -= cost) {
         const answer = await send();
-        expect(answer.status).toBe(status);
-        expect(answer.headers.get('ratelimit-policy')).toBe(`"${name}";q=${limit};w=60`);
-        expect(answer.headers.get('ratelimit')).toMatch(new RegExp(`^"${name}";r=${left};t=\\d+$`));
+        expect(answer.status).toBe(done);
+        expect(answer.headers.get('ratelimit-policy')).toBe('"user-costly";q=60;w=60');
+        expect(answer.headers.get('ratelimit')).toMatch(new RegExp(`^"user-costly";r=${left};t=\\d+$`));
       }
       const refused = await send();
       expect(refused.status).toBe(429);
       expect(await refused.json()).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect((await gateway.fetch('/partner/consent/grants', { headers })).status).toBe(200);
+      const revocation = { method: 'DELETE', headers };
+      expect((await gateway.fetch('/partner/consent/grants/grt_1', revocation)).status).toBe(200);
     });
   });
 

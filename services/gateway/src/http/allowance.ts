@@ -24,9 +24,14 @@ export function showAllowance(response: ServerResponse, allowance: Allowance): v
 }
 
 /** The same for a request of a session. Reads and changes have separate limits. */
-export function takeFromPerson(exchange: Exchange, further?: number): Promise<void> {
+export function takeFromPerson(exchange: Exchange): Promise<void> {
   const name = isSafeMethod(exchange.request.method) ? 'user' : 'user-changes';
-  return takeFromLimit(exchange, name, userOf(exchange), further);
+  return takeFromLimit(exchange, name, userOf(exchange));
+}
+
+/** The same for what a request of a session costs besides. */
+export function takeCost(exchange: Exchange, cost: number): Promise<void> {
+  return takeFromLimit(exchange, 'user-costly', userOf(exchange), cost);
 }
 
 /** Removes the fields of the limit, for answers that must be identical with and without them. */

@@ -5,7 +5,7 @@ import type { SecurityEvent } from '@phds/service-kit/telemetry/security-log';
 import { Router } from 'express';
 import type { z } from 'zod';
 import type { Backends } from '../clients/backends.ts';
-import { takeFromPerson } from './allowance.ts';
+import { takeCost } from './allowance.ts';
 import { readJsonBody } from './body.ts';
 import { type Exchange, exchangeOf, onBehalf, pathParameter } from './exchange.ts';
 import { findForced } from './forced-errors.ts';
@@ -197,7 +197,7 @@ type JsonOperation<Body extends z.ZodObject, Result> = Omit<OfASession, 'body' |
   /** The status of the answer; 200 if absent. */
   readonly status?: 201 | 202;
   readonly answer: Answer & { readonly body: z.ZodType<Result> };
-  /** In points of the limit of the person; 1 if absent. Counted before the body is read. */
+  /** In points of the limit for costly requests; none if absent. Counted before the body is read. */
   readonly cost?: number;
   readonly handle: (call: Call<z.infer<Body>>) => Promise<Result> | Result;
 };
@@ -206,13 +206,13 @@ type JsonOperation<Body extends z.ZodObject, Result> = Omit<OfASession, 'body' |
 export function jsonOperation<Body extends z.ZodObject, Result>(
   given: JsonOperation<Body, Result>,
 ): MountedOperation {
-  const { answer, status = 200, cost = 1, handle, ...described } = given;
+  const { answer, status = 200, cost, handle, ...described } = given;
   const { body, query = {} } = described;
   return sessionOperation({
     ...described,
     answers: { [status]: answer },
     handle: async (exchange) => {
-      if (cost > 1) await takeFromPerson(exchange, cost - 1);
+      if (cost !== undefined) await takeCost(exchange, cost);
       const parsed = body === undefined ? {} : await readJsonBody(exchange, body);
       const result = await handle(toCall(exchange, parsed as z.infer<Body>, query));
       sendJson(exchange.response, status, result);

@@ -1,6 +1,7 @@
 /**
  * The limits of the public interface: so many points a minute for each key. A request takes one point of the limit of its surface, and
- * further ones if its work costs more. What an app's jobs do has limits of its own, so that a job cannot use up what the app's people need.
+ * further ones if its work costs more, for a person of a limit of their own. What an app's jobs do has limits of its own, so that a job
+ * cannot use up what the app's people need.
  *
  * How: rate-limiter-flexible counts in Redis for all gateways, and in this process when Redis does not answer. A gateway takes a lease of
  * 1 % of a limit at once, so most requests need no call. The lease also shows when a key is used up, so the library's own blocking is not
@@ -38,6 +39,8 @@ const SETTINGS = {
   // Requests of a session, by person: reading lists cannot prevent a revocation.
   user: 'LIMIT_USER_PER_MINUTE',
   'user-changes': 'LIMIT_USER_CHANGES_PER_MINUTE',
+  // Points of those that cost more, so that registrations and previews cannot prevent one either.
+  'user-costly': 'LIMIT_USER_COSTLY_PER_MINUTE',
   // Failed authentications, both with the public name `failed-authentications`.
   'failed-address': 'LIMIT_AUTH_FAILURES_PER_MINUTE',
   'failed-credential': 'LIMIT_AUTH_FAILURES_PER_MINUTE',

@@ -230,7 +230,7 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     description:
       'Where apps need an approval, a new one is `suspended` with a `lock` of the kind `approval` until an operator approves it.',
     securityEvent: 'registration',
-    cost: 6,
+    cost: 30,
     body: { schema: registrationBody },
     status: 201,
     answer: { description: 'The app with its secret.', body: dataOf(newAppJson), headers: ['Location'] },
@@ -281,7 +281,7 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
       'The old secret stops working at once; two registered keys give a change without a gap. Issued tokens live on. A CONFLICT for an ' +
       'app that authenticates itself with its key.',
     securityEvent: 'rotation',
-    cost: 6,
+    cost: 30,
     body: { schema: noSettings, optional: true },
     answer: { description: 'The new secret.', body: dataOf(rotatedSecretJson) },
     errors: ['CONFLICT', 'APP_NOT_ACTIVE'],

@@ -228,7 +228,7 @@ export const WEBHOOK_OPERATIONS: readonly MountedOperation[] = [
     summary: 'Replace the secret of the webhook endpoint',
     description: 'During the overlap every event has the signatures of both secrets.',
     securityEvent: 'rotation',
-    cost: 6,
+    cost: 30,
     body: { schema: rotationBody, optional: true },
     answer: { description: 'The endpoint with the new secret.', body: dataOf(newWebhookJson) },
     handle: async ({ backends, caller, body: { overlapSeconds = 0 }, clientId }) => {
@@ -273,7 +273,7 @@ export const WEBHOOK_OPERATIONS: readonly MountedOperation[] = [
     operationId: 'redeliverEvent',
     summary: 'Deliver an event again',
     description: 'With the same id, after the pending events of its grant. A pending event is due at once.',
-    cost: 6,
+    cost: 30,
     status: 202,
     answer: { description: 'The id of the event.', body: dataOf(sentEventJson) },
     handle: async ({ backends, caller, clientId, id }) => {

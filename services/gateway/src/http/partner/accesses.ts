@@ -9,7 +9,7 @@ import { ADHERENCE_STATUSES, REFUSAL_REASONS } from '@phds/catalog/wire-names';
 import { type AccessDay, type AccessRecord, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { AppError } from '@phds/service-kit/errors';
 import { z } from 'zod';
-import { takeFromPerson } from '../allowance.ts';
+import { takeCost } from '../allowance.ts';
 import { DATA_ITEMS } from '../api/data-items.ts';
 import { type Exchange, onBehalf, requireSession, userOf } from '../exchange.ts';
 import { refusalReason, toJson } from '../messages.ts';
@@ -260,8 +260,8 @@ async function listAccesses({ backends, caller, query }: Call, ofGrant: { grantI
   return toList(accesses.map(toAccessJson), query.page, total);
 }
 
-/** Points beyond one, because adding up quarter hours costs many times as much as reading UTC days. */
-const FURTHER_COST_OF_ZONE = 4;
+/** Adding up quarter hours costs many times as much as reading UTC days. */
+const COST_OF_ZONE = 5;
 
 /** Days are those of `timeZone`, by default UTC. */
 async function summarizeAccesses({ exchange, backends, caller, query }: Call) {
@@ -269,7 +269,7 @@ async function summarizeAccesses({ exchange, backends, caller, query }: Call) {
   const wanted = readScope(query);
   const timeZone = readTimeZone(query);
   query.check();
-  if (timeZone !== '') await takeFromPerson(exchange, FURTHER_COST_OF_ZONE);
+  if (timeZone !== '') await takeCost(exchange, COST_OF_ZONE);
   const { days } = await backends.accesses.listAccessDays(
     {
       ...range,
@@ -283,8 +283,8 @@ async function summarizeAccesses({ exchange, backends, caller, query }: Call) {
   return toList(sliceOf(days, query.page).map(toAccessDayJson), query.page, days.length);
 }
 
-/** Points beyond one: each kind of data is read and counted. */
-const FURTHER_COST_OF_PREVIEW = 9;
+/** Each kind of data is read and counted. */
+const COST_OF_PREVIEW = 10;
 
 /** health-data writes the body. */
 async function showPreview(exchange: Exchange): Promise<void> {
@@ -294,7 +294,7 @@ async function showPreview(exchange: Exchange): Promise<void> {
   const dataFrom = query.find('dataFrom') ?? '';
   if (dataFrom !== '' && !isDate(dataFrom)) query.fault('dataFrom', 'must be a date (2026-03-01)');
   query.check();
-  await takeFromPerson(exchange, FURTHER_COST_OF_PREVIEW);
+  await takeCost(exchange, COST_OF_PREVIEW);
   const { body } = await exchange.gateway.backends.previews.preview(
     { scope: wanted, dataFrom },
     onBehalf(exchange),
