@@ -1,3 +1,4 @@
+import type { Clock } from '@phds/service-kit/clock';
 import { readStatement } from '@phds/service-kit/postgres/statement';
 import type pg from 'pg';
 import { ONE_SERVER } from './database.ts';
@@ -35,4 +36,24 @@ async function pruneRange(pool: pg.Pool, after: string, before: Date): Promise<s
   const last = rows[0]?.last ?? null;
   if (last !== null) await pool.query({ ...PRUNE_RANGE, values: [after, last, before] });
   return last;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Goes through all users once a day, as a task of pruning: each call goes on where the last one ended or failed. A day later than cursors
+ * expire, because a change can become visible some time after its own time.
+ */
+export function forgetChanges({ prune }: ChangePruning, days: number, clock: Clock) {
+  let after = '';
+  let nextAt = 0;
+  return async (limit: number): Promise<number> => {
+    const now = clock.now().getTime();
+    if (now < nextAt) return 0;
+    const last = await prune(after, new Date(now - (days + 1) * DAY_MS), limit);
+    after = last ?? '';
+    if (last !== null) return limit;
+    nextAt = now + DAY_MS;
+    return 0;
+  };
 }

@@ -16,7 +16,7 @@ import {
 import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { createAssertionVerifier } from '@phds/service-kit/trust/access-assertion';
-import { type ChangePruning, createChangePruning } from './change-pruning.ts';
+import { createChangePruning, forgetChanges } from './change-pruning.ts';
 import { createChangeOutbox, startChangeReports } from './change-reports.ts';
 import { connectConsent, openAccessRecorder } from './clients/consent-connection.ts';
 import type { SendAccesses } from './clients/rpc-access-log.ts';
@@ -46,8 +46,8 @@ import { createWeights } from './weights.ts';
 
 const SERVICE = 'health-data';
 
-/** Between walks through all users, which delete their old changes. */
-const DAY_MS = 86_400_000;
+/** Between tries to delete old changes. */
+const HOUR_MS = 3_600_000;
 
 /** Two people's data is made at once, which takes up to two seconds; the names of a test run wait for theirs. */
 const MAKING_PEOPLE = { atOnce: 2, perKey: 1, maxQueued: 100, maxWaitMs: 15_000 };
@@ -84,8 +84,9 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   resources.use(startMeasurements({ outbox, imports, clock, ...measured, failureOf }));
   const verification = resources.use(openSessionVerification(config, { clock, failureOf }));
   const ingestion = createIngestionPorts({ clock, pool: postgres.pool, placement });
-  const forget = forgetChanges(createChangePruning(postgres.pool, placement), config, clock);
-  resources.use(startPruning({ reading_change: forget }, { intervalMs: DAY_MS, failureOf }));
+  const pruning = createChangePruning(postgres.pool, placement);
+  const forget = forgetChanges(pruning, config.READING_CHANGE_DAYS, clock);
+  resources.use(startPruning({ reading_change: forget }, { intervalMs: HOUR_MS, failureOf }));
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, {
@@ -112,15 +113,6 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   );
   const running = resources.move();
   return { ...server, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
-
-/** Goes through all users. A day later than cursors expire, because a change can become visible some time after its own time. */
-function forgetChanges({ prune }: ChangePruning, { READING_CHANGE_DAYS: days }: Config, clock: Clock) {
-  let after: string | null = null;
-  return async (limit: number) => {
-    after = await prune(after ?? '', new Date(clock.now().getTime() - (days + 1) * DAY_MS), limit);
-    return after === null ? 0 : limit;
-  };
 }
 
 /** What use cases and stores are built from. */

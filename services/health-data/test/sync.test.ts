@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { FakeClock } from '@phds/test-kit/fake-clock';
 import { findCursor, formatCursor } from '../src/change-cursors.ts';
-import { createChangePruning } from '../src/change-pruning.ts';
+import { createChangePruning, forgetChanges } from '../src/change-pruning.ts';
 import { createPublicIds } from '../src/public-ids.ts';
 import { at, type Harness, reading, reasonOf, refusalOf, shareHarness, textOf } from './harness.ts';
 
@@ -422,6 +423,26 @@ describe('the forgetting of old changes', () => {
     ]);
     // Two of each person, one of the one who waits, and the end.
     if (!harness.database.distributed) expect([steps - again, again]).toEqual([7, 2]);
+  });
+
+  test('after a failure it goes on in the next round, and begins again a day after its end', async () => {
+    const clock = new FakeClock();
+    const answers = ['ada', undefined, null, null];
+    const begun: string[] = [];
+    const prune = async (after: string) => {
+      begun.push(after);
+      const last = answers.shift();
+      if (last === undefined) throw new Error('lost');
+      return last;
+    };
+    const forget = forgetChanges({ prune }, 400, clock);
+    expect(await forget(10)).toBe(10);
+    await expect(forget(10)).rejects.toThrow('lost');
+    for (const hours of [1, 1, 23]) {
+      clock.advance(hours * 3_600_000);
+      expect(await forget(10)).toBe(0);
+    }
+    expect(begun).toEqual(['', 'ada', 'ada', '']);
   });
 
   test('a reader who is in the middle or at the end goes on, and one who begins gets everything', async () => {
