@@ -5,6 +5,9 @@ import { expect, test } from '@jest/globals';
 import { ListAllAppsResponseSchema } from '@phds/contracts/phds/authorization/v1/operator_pb';
 import { AppLockKind, AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { GetPersonResponseSchema } from '@phds/contracts/phds/consent/v1/people_pb';
+import { unavailable } from '@phds/service-kit/errors';
+import { collectOutput } from '@phds/test-kit/collected-output';
+import { erasePerson } from '../src/commands/erase.ts';
 import { toText } from '../src/operator/command.ts';
 import { OPERATOR_COMMANDS, type OperatorCommand } from '../src/operator/commands.ts';
 
@@ -50,4 +53,18 @@ test('one thing is a line for each field that has a value, and zero is one', () 
   expect(toText(answer, rowOf('people show'), 1)).toBe(
     'active grants  0\nended grants   12\nopen requests  0\n',
   );
+});
+
+test('an erasure is complete even if its entries in the record cannot be read', async () => {
+  const { output, errors, texts } = collectOutput();
+  const client = () => ({
+    eraseUser: async () => ({ codes: 0, families: 1, apps: 0, grants: 1, pendingApprovals: 0, rows: 2n }),
+    listCompletedActs: () => Promise.reject(unavailable()),
+  });
+  const connect = () => ({ client, [Symbol.dispose]: () => undefined });
+  const parts = { output, errors, connect } as never;
+  expect(await erasePerson({ userId: 'ada', revokeApps: false, json: true }, parts)).toBe(0);
+  const removed = { 'health-data': { rows: 2 } };
+  const error = expect.stringMatching(/^Everything is removed; /);
+  expect(JSON.parse(texts.stdout)).toMatchObject({ ok: true, removed, acts: [], error });
 });

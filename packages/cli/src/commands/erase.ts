@@ -110,13 +110,13 @@ export async function erasePerson(
     service = 'consent';
     if (json) acts = await listErasures(connection);
   } catch (error) {
-    failure = explain(error, service);
+    failure = explain(error, service, removed);
   }
-  if (json) output.write(toJson({ ok: failure === null, removed, acts, error: failure }));
-  else if (failure === null) output.write(toText(removed));
-  if (failure === null) return EXIT_DONE;
-  errors.write(`${failure}\n`);
-  return EXIT_FAILED;
+  const isRemoved = removed['health-data'] !== undefined;
+  if (json) output.write(toJson({ ok: isRemoved, removed, acts, error: failure }));
+  else if (isRemoved) output.write(toText(removed));
+  if (failure !== null) errors.write(`${failure}\n`);
+  return isRemoved ? EXIT_DONE : EXIT_FAILED;
 }
 
 /** The entries of this command in the operators' record, by which an auditor finds them: number and SHA-256 of each act and its outcome. */
@@ -171,11 +171,13 @@ async function findPerson(connection: OperatorConnection, userId: string) {
   }
 }
 
-function explain(error: unknown, service: OperatedService): string {
+function explain(error: unknown, service: OperatedService, removed: Removed): string {
   if (error instanceof AppError && error.reason === 'conflict') {
     return `${error.message} Nothing was removed. With --revoke-apps they end for everybody who uses them.`;
   }
   const sentence = explainCall(error, service);
+  if (removed['health-data'] !== undefined)
+    return `Everything is removed; the entries of the record could not be read: ${sentence}`;
   return service === 'authorization' ? sentence : `${sentence} Not everything is removed: run it again.`;
 }
 
