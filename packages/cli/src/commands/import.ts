@@ -33,7 +33,7 @@ export function addImports(program: Command, surrounded: Surrounded): void {
     .command('import')
     .summary('import a file for a user')
     .description(
-      'Imports a file for a user. Importing the same file again changes nothing; an interrupted import resumes where it stopped.',
+      'Imports a file for a user. Importing the same file again ends in the same state; an interrupted import resumes where it stopped.',
     )
     .addArgument(new Argument('<format>', FORMATS).choices(IMPORTERS.map(({ format }) => format)))
     .argument('<files...>', 'the files to import; they may be larger than memory');

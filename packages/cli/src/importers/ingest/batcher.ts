@@ -170,7 +170,7 @@ export class Batcher {
 
   addHealthRecord({ label, key, source, record }: ImportedHealthRecord, origin: Origin): void {
     const item = { key: toHealthRecordKey(key, record), source, record };
-    // Kind and source are part of the natural key; the label need not be.
+    // Kind and source are part of the natural key, and the label follows from kind and key.
     const lane = `record|${record.case}|${source}|${label}`;
     const batch = this.#batchFor({ lane, type: label, bytes: countTextBytes(item), origin });
     if (batch === null) return;
