@@ -8,9 +8,10 @@ import type { TokenStore } from './store/pg-tokens.ts';
 
 // Refresh tokens have no rows. A token is the secret of its family (256 random bits, with prefix and checksum), the number of refreshes
 // before it, and an HMAC of both with DERIVATION_KEY: `phds_rt_…_7_…`. The row of the family has a hash of the secret as its id, the number
-// of the current token and its hash. The current token is recognised by its hash, so a change of the key ends no connection; an older one
-// by its HMAC. So any token that was ever used is recognised without a row, and its successor can be computed again from it, as long as
-// the key stays. After a change of the key older tokens are unknown: they do nothing, and end nothing.
+// of the current token, its hash, and that of the one before. These two are recognised by their hashes, so a change of the key ends no
+// connection, and a refresh after it can be repeated; older ones by their HMAC. So any token that was ever used is recognised without a
+// row, and its successor can be computed again from it, as long as the key stays. After a change of the key the older ones from before
+// are unknown: they do nothing, and end nothing.
 //
 // Who has the key and any token of a family can compute its others; who has the database or the key alone, or both, cannot.
 
@@ -60,13 +61,13 @@ export function verifyClaimed(
   family: TokenFamily,
 ): RefreshToken | null {
   const { text, secret, generation } = claimed;
-  const isCurrent = generation === family.generation;
-  if (generation > family.generation) return null;
-  const hash = isCurrent ? family.refreshHash : sha256(toRefreshToken(key, secret, generation).text);
+  const age = family.generation - generation;
+  if (age < 0) return null;
+  const stored = [family.refreshHash, family.previousHash][age];
+  const hash = stored ?? sha256(toRefreshToken(key, secret, generation).text);
   if (!equalHash(sha256(text), hash)) return null;
-  const isPrevious = generation === family.generation - 1;
-  const usedForMs = isPrevious ? family.rotatedForMs : Number.POSITIVE_INFINITY;
-  return { ...claimed, family, usedForMs: isCurrent ? null : usedForMs };
+  const usedForMs = age > 1 ? Number.POSITIVE_INFINITY : family.rotatedForMs;
+  return { ...claimed, family, usedForMs: age === 0 ? null : usedForMs };
 }
 
 /** Finds a refresh token, also a used one. Null for an unknown or forged one. */

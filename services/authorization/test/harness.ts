@@ -116,16 +116,16 @@ export async function startHarness(settings: Record<string, string> = {}) {
   const service = stack.use(await createService(readEnvironment(environment), { clock, log }));
   const tokenSourceOf = (name: string) =>
     createServiceTokenSource({ service: name, privateKeyPem: keys.pem(name), clock });
-  const open = (caller: string, metadata: Record<string, string> = {}) =>
-    stack.use(
-      openRpcChannel({
-        address: `127.0.0.1:${service.rpcPort}`,
-        audience: 'authorization',
-        tokens: tokenSourceOf(caller),
-        deadlineMs: 20_000,
-        metadata,
-      }),
-    );
+  const openAt = (rpcPort: number, caller: string, metadata: Record<string, string> = {}) =>
+    openRpcChannel({
+      address: `127.0.0.1:${rpcPort}`,
+      audience: 'authorization',
+      tokens: tokenSourceOf(caller),
+      deadlineMs: 20_000,
+      metadata,
+    });
+  const open = (caller: string, metadata?: Record<string, string>) =>
+    stack.use(openAt(service.rpcPort, caller, metadata));
   const channel = open('gateway');
   const operator = open(OPERATOR, { [REASON_METADATA]: 'a%20test' });
   const base = {
@@ -159,9 +159,12 @@ export async function startHarness(settings: Record<string, string> = {}) {
     await client.connect();
     return client;
   };
-  /** Starts another instance on the same database, with further settings. It ends with the harness, or before. */
-  const startInstance = async (more: Record<string, string>) =>
-    running.use(await createService(readEnvironment({ ...environment, ...more }), { clock, log }));
+  /** The tokens of another instance on the same database, with further settings. */
+  const startInstance = async (more: Record<string, string>) => {
+    const settings = readEnvironment({ ...environment, ...more });
+    const { rpcPort } = running.use(await createService(settings, { clock, log }));
+    return running.use(openAt(rpcPort, 'gateway')).client(TokenService);
+  };
   const dispose = () => running.disposeAsync();
   return {
     ...base,

@@ -14,6 +14,7 @@ const family = {
   id: next.familyId,
   generation: 1,
   refreshHash: sha256(next.text),
+  previousHash: sha256(first.text),
   rotatedForMs: 5,
 } as unknown as TokenFamily;
 
@@ -28,9 +29,10 @@ test('a used token is recognised without a row of its own', () => {
   expect(verifyClaimed(key, first, { ...family, generation: 2 })?.usedForMs).toBe(Number.POSITIVE_INFINITY);
 });
 
-test('a change of the key leaves the current token valid, and used ones unknown', () => {
-  expect(verify(next.text, newKey())).not.toBeNull();
-  expect(verify(first.text, newKey())).toBeNull();
+test('a change of the key leaves the current token and the one before it known, and no others', () => {
+  expect(verify(next.text, newKey())?.usedForMs).toBeNull();
+  expect(verify(first.text, newKey())?.usedForMs).toBe(5);
+  expect(verifyClaimed(newKey(), first, { ...family, generation: 2 })).toBeNull();
 });
 
 test('a token that the family does not have yet is unknown', () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
@@ -127,6 +128,24 @@ describe('the scope of a refresh', () => {
     expect(await reasonOf(harness.refresh(app, first.refreshToken))).toBe('invalid_scope');
     const again = await harness.refresh(app, first.refreshToken, HEART);
     expect(again.refreshToken).toBe(second.refreshToken);
+  });
+});
+
+describe('after a change of DERIVATION_KEY', () => {
+  test('a refresh can be repeated, and ends its family when it is repeated too late', async () => {
+    const changed = await harness.startInstance({ DERIVATION_KEY: randomBytes(32).toString('base64') });
+    const refresh = (refreshToken: string) =>
+      changed.issueToken({ client: app, grantType: 'refresh_token', refreshToken });
+    const first = await start();
+    const second = await harness.refresh(app, first.refreshToken);
+    const third = await refresh(second.refreshToken);
+    const { accessToken, refreshToken } = await refresh(second.refreshToken);
+    expect([accessToken, refreshToken]).toEqual([third.accessToken, third.refreshToken]);
+    expect(await reasonOf(harness.refresh(app, second.refreshToken))).toBe('invalid_grant');
+    expect(await statusOf(third.accessToken)).toBe(TokenStatus.LIVE);
+    await useEarlier(61);
+    expect(await reasonOf(refresh(second.refreshToken))).toBe('invalid_grant');
+    expect(await statusOf(third.accessToken)).toBe(TokenStatus.DEAD);
   });
 });
 

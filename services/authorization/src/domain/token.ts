@@ -30,6 +30,8 @@ export interface TokenFamily {
   readonly grows: boolean;
   /** SHA-256 of the current refresh token. */
   readonly refreshHash: Uint8Array;
+  /** That of the one before it; null before the first refresh. */
+  readonly previousHash: Uint8Array | null;
   /** Number of refreshes so far. */
   readonly generation: number;
   /** When the refresh token before the current one was used, by the clock of the database; null before the first use, like the next ones. */

@@ -106,6 +106,7 @@ CREATE TABLE "token_family" (
     "asked_words" TEXT[] DEFAULT ARRAY[]::TEXT[],
     "grows" BOOLEAN NOT NULL DEFAULT false,
     "refresh_hash" BYTEA NOT NULL,
+    "previous_hash" BYTEA,
     "generation" INTEGER NOT NULL DEFAULT 0,
     "rotated_at" TIMESTAMPTZ(3),
     "rotated_scope" TEXT,
@@ -210,7 +211,9 @@ ALTER TABLE "restore_confirmation" ADD CONSTRAINT "restore_confirmation_number_f
 
 -- What is kept of a secret is a SHA-256 and nothing else; the database refuses anything of another length.
 ALTER TABLE "app" ADD CONSTRAINT "app_secret_hash_is_sha256" CHECK (octet_length("secret_hash") = 32);
-ALTER TABLE "token_family" ADD CONSTRAINT "token_family_refresh_hash_is_sha256" CHECK (octet_length("refresh_hash") = 32);
+ALTER TABLE "token_family"
+  ADD CONSTRAINT "token_family_refresh_hash_is_sha256" CHECK (octet_length("refresh_hash") = 32),
+  ADD CONSTRAINT "token_family_previous_hash_is_sha256" CHECK (octet_length("previous_hash") = 32);
 
 -- A consumed code names the family that its exchange made.
 ALTER TABLE "authorization_code"

@@ -8,7 +8,7 @@ WITH
 SELECT family.id, family.client_id AS "clientId", family.user_id AS "userId", family.grant_id AS "grantId",
   family.app_epoch AS "appEpoch", family.scopes, family.created_at AS "createdAt", family.expires_at AS "expiresAt",
   family.revoked_at AS "revokedAt", family.is_bound AS "isBound", family.jkt, family.asked_words AS "askedWords", family.grows,
-  family.refresh_hash AS "refreshHash", family.generation, family.rotated_at AS "rotatedAt",
+  family.refresh_hash AS "refreshHash", family.previous_hash AS "previousHash", family.generation, family.rotated_at AS "rotatedAt",
   extract(epoch FROM clock_timestamp() - family.rotated_at)::float8 * 1000 AS "rotatedForMs", family.rotated_scope AS "rotatedScope",
   family.restore_number < verification.below AS suspended, verification.unverified
 FROM verification, unnest($1::text[]) AS asked(id)

@@ -22,6 +22,7 @@ WITH
 ), changed AS (
   UPDATE token_family AS family
   SET generation = held.generation, refresh_hash = held.refresh_hash, scopes = held.scopes, rotated_scope = held.scope,
+    previous_hash = CASE WHEN held.generation = held.seen_generation THEN family.previous_hash ELSE family.refresh_hash END,
     rotated_at = CASE WHEN held.generation = held.seen_generation THEN family.rotated_at ELSE clock_timestamp() END,
     expires_at = held.family_expires_at, is_bound = family.is_bound OR held.jkt IS NOT NULL
   FROM held, verification
