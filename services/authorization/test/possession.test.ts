@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { eventually } from '@phds/test-kit/conditions';
 import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
 import { decodeJwt } from 'jose';
 import {
@@ -134,6 +135,24 @@ describe('a bound family', () => {
     expect(two.refreshToken).toBe(one.refreshToken);
     expect(await Promise.all([jktOf(one.accessToken), jktOf(two.accessToken)])).toEqual([key.jkt, other.jkt]);
     expect((await refresh(app, refreshToken, other)).accessToken).toBe(two.accessToken);
+  });
+
+  test('names the cause to a worker with another key whose repeat has met its end', async () => {
+    const { refreshToken } = await exchange(app, await harness.obtainCode(app));
+    await refresh(app, refreshToken);
+    const admin = await harness.connect('admin');
+    await admin.query('BEGIN');
+    await admin.query('UPDATE token_family SET revoked_at = now()');
+    const repeat = refusalOf(refresh(app, refreshToken, other));
+    await eventually(async () => {
+      await admin.query('SELECT pg_stat_clear_snapshot()');
+      const { rows } = await admin.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    });
+    await admin.query('COMMIT');
+    expect((await repeat).message).toContain('The refresh token was revoked');
   });
 });
 

@@ -97,7 +97,10 @@ async function repeat(
   if (access === null) {
     // The first use was with another key.
     const answer = await issue(dependencies, token, wanted, wanted.named ?? wanted.all);
-    return answer ?? Promise.reject(invalidGrant('the family is another or erased meanwhile'));
+    if (answer !== null) return answer;
+    const later = await findOwn(dependencies, wanted.app, token.text, wanted.jkt);
+    await refuseEnded(dependencies, later, judgeRefresh(later, wanted.app, '', clock.now()));
+    throw invalidGrant('the family has expired, or the first use was with another DERIVATION_KEY');
   }
   // Another call, perhaps of another process, has committed the use, and its proof was perhaps never answered.
   await proof.acknowledge();
