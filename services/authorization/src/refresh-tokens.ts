@@ -1,5 +1,6 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 import { RETRY_WINDOW_SECONDS, UNBOUND_RETRY_WINDOW_SECONDS } from '@phds/catalog/lifetimes';
+import { formatScopeList } from '@phds/catalog/scopes';
 import { base62 } from '@phds/service-kit/ids';
 import { deriveSecret, equalHash, isSecret, newSecret, sha256 } from '@phds/service-kit/secrets';
 import { type App, isPublic } from './domain/app.ts';
@@ -110,14 +111,15 @@ export type RefreshMove =
 
 /**
  * Judges a refresh token. The replicas' clocks may differ by more than the retry window, so the database measures it. `scope` is the
- * requested one, in the form of `rotatedScope`.
+ * requested one, in the form of `rotatedScope`; none is the same as all.
  */
 export function judgeRefresh(token: RefreshToken, app: App, scope: string, now: Date): RefreshMove {
   const { family, usedForMs } = token;
   if (family.revokedAt !== null || family.suspended) return 'dead';
   if (usedForMs === null) return family.expiresAt > now ? 'rotate' : 'dead';
   if (isPastRetry(token, app)) return 'reuse';
-  return family.rotatedScope === scope ? 'repeat' : 'other_scope';
+  const all = formatScopeList(family.scopes);
+  return (family.rotatedScope || all) === (scope || all) ? 'repeat' : 'other_scope';
 }
 
 /** Whether its use was longer ago than a lost response is repeated. */

@@ -129,6 +129,18 @@ describe('the scope of a refresh', () => {
     const again = await harness.refresh(app, first.refreshToken, HEART);
     expect(again.refreshToken).toBe(second.refreshToken);
   });
+
+  test.each(['', 'true'])(
+    'may name all in the repeat of one that named none (include_granted_scopes=%s)',
+    async (include) => {
+      const code = await harness.obtainCode(app, { includeGrantedScopes: include });
+      const first = await harness.exchange(app, code);
+      const second = await harness.refresh(app, first.refreshToken);
+      const again = await harness.refresh(app, first.refreshToken, `${SLEEP} ${HEART}`);
+      expect(again).toMatchObject({ accessToken: second.accessToken, refreshToken: second.refreshToken });
+      expect(await reasonOf(harness.refresh(app, first.refreshToken, HEART))).toBe('invalid_scope');
+    },
+  );
 });
 
 describe('after a change of DERIVATION_KEY', () => {
