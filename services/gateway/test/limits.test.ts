@@ -10,6 +10,7 @@ import { CLIENT_ASSERTION_TYPE } from '@phds/service-kit/trust/client-assertion'
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestRedis, describeWithRedis } from '@phds/test-kit/redis';
 import { Redis } from 'ioredis';
+import { KnownClients } from '../src/limits/known-clients.ts';
 import { Limit } from '../src/limits/limits.ts';
 import {
   bearer,
@@ -288,6 +289,14 @@ describe('known clients', () => {
       expect(remaining(await send(app, 'second'))).toBe('2');
     },
   );
+
+  test('are not forgotten for any number of addresses that name apps without a secret', () => {
+    const clients = new KnownClients();
+    clients.add({ clientId: 'app_1', clientSecret: 's' }, 'app_1');
+    for (let i = 0; i <= 10_000; i += 1) clients.add({ clientId: 'app_2', address: `${i}` }, 'app_2');
+    expect(clients.find({ clientId: 'app_1', clientSecret: 's' })).toBe('app_1');
+    expect(clients.find({ clientId: 'app_2', address: '10000' })).toBe('app_2');
+  });
 
   test('other credentials of a known app take nothing from its limit', async () => {
     expect(remaining(await send('app_3', 'first'))).toBe('4');

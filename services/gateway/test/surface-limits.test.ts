@@ -76,6 +76,16 @@ describe('limits of surfaces', () => {
       }
     });
 
+    test('are limited by network if it has no secret', async () => {
+      await using gateway = await startGateway({ LIMIT_PUBLIC_CLIENT_PER_MINUTE: '2' });
+      gateway.backends.answer({ authenticateClient: ({ client }) => ({ clientId: client?.clientId ?? '' }) });
+      const statuses: number[] = [];
+      for (const address of ['2001:db8::1', '2001:db8::2', '2001:db8::3', '2001:db8:0:1::1']) {
+        statuses.push((await post(gateway, '/oauth/token', { client_id: 'app_1' }, address)).status);
+      }
+      expect(statuses).toEqual([200, 200, 429, 200]);
+    });
+
     test("are counted at /oauth/grants by the token's app", async () => {
       await using gateway = await startGateway({ LIMIT_CLIENT_PER_MINUTE: '1' });
       const list = async (headers: Record<string, string>) =>

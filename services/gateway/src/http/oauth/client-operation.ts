@@ -153,7 +153,7 @@ export async function callAsClient<T extends { readonly clientId: string }>(
   const { client } = call;
   const { knownClients } = gateway;
   exchange.isPublicCall = client.clientSecret === undefined && client.clientAssertion === undefined;
-  const presented = exchange.isPublicCall ? { ...client, address: request.ip ?? '' } : client;
+  const presented = exchange.isPublicCall ? { ...client, address: toAddressKey(request.ip ?? '') } : client;
   const refusal = findRefusal(gateway, call);
   const known =
     refusal !== null || exchange.force !== undefined || isNamedByToken(call)
@@ -219,7 +219,7 @@ async function countAfterwards<T extends { readonly clientId: string }>(
   };
   try {
     // Not the turn of the app that it claims to be.
-    const answer = await call.send(call.client, request.ip ?? '');
+    const answer = await call.send(call.client, gateway.networkOf(request.ip ?? ''));
     await count(answer.clientId);
     return answer;
   } catch (error) {
