@@ -1,5 +1,4 @@
 import {
-  HealthRecordKind,
   ImportState,
   IngestionService,
   type PutHealthRecordsRequest,
@@ -8,7 +7,7 @@ import {
   type ReportImportRequest,
   type StartImportRequest,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import { AppError, invalidRequest } from '@phds/service-kit/errors';
+import { AppError } from '@phds/service-kit/errors';
 import { startRpcServer } from '@phds/service-kit/rpc/server';
 import { implement } from '@phds/service-kit/rpc/service';
 import { createLogger } from '@phds/service-kit/telemetry/log';
@@ -91,27 +90,8 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
           startImport: (request) => attend(() => startImport(fake, request)),
           reportImport: (request) => attend(() => reportImport(fake, request)),
           listImports: () => attend(() => ({ imports: [...fake.imports.values()], timeZone: fake.timeZone })),
-          deleteReadings: ({ userId, keys }) =>
-            attend(() => {
-              const invalid = keys.flatMap(({ source }, index) =>
-                source === 'bad!' ? [{ parameter: `keys[${index}]`, message: 'is no label' }] : [],
-              );
-              if (invalid.length > 0) throw invalidRequest(invalid);
-              const deleted = keys.filter(({ type, start, end, source }) =>
-                fake.readings.delete(createMessageText([userId, type, start, end ?? start, source])),
-              );
-              return { deleted: deleted.length };
-            }),
-          deleteHealthRecords: ({ userId, keys }) =>
-            attend(() => {
-              const deleted = keys.filter(({ kind, source, key }) => {
-                const name = HealthRecordKind[kind]
-                  .toLowerCase()
-                  .replace(/_(.)/g, (_, letter) => letter.toUpperCase());
-                return fake.records.delete(createMessageText([userId, name, source, key]));
-              });
-              return { deleted: deleted.length };
-            }),
+          deleteReadings: () => ({}),
+          deleteHealthRecords: () => ({}),
           eraseUser: () => ({}),
         },
         {
@@ -121,8 +101,8 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
           startImport: ['service:importer'],
           reportImport: ['service:importer'],
           listImports: ['service:importer'],
-          deleteReadings: ['service:importer'],
-          deleteHealthRecords: ['service:importer'],
+          deleteReadings: [],
+          deleteHealthRecords: [],
           eraseUser: [],
         },
       ),

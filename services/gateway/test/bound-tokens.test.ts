@@ -14,12 +14,7 @@ const PUBLIC_URL = 'https://phds.example';
 const PATH = '/api/v1/health-data/heart';
 const FLOOR_MS = 600_000;
 const gateway = shareTestGateway({ PUBLIC_URL }, { constants: { AUTH_FAILURE_FLOOR_MS: FLOOR_MS } });
-const [key, other, ofP384, ofRsa] = await Promise.all([
-  createProofKey(),
-  createProofKey(),
-  createProofKey('ES384'),
-  createProofKey('RS256'),
-]);
+const [key, other] = await Promise.all([createProofKey(), createProofKey()]);
 const token = newSecret('access_token');
 
 const live = (jkt = key.jkt): Answers => ({
@@ -37,8 +32,6 @@ interface Changes {
 const prove = ({ by = key, path = PATH, ...changes }: Changes = {}) =>
   by.prove({ method: 'GET', url: PUBLIC_URL + path, accessToken: token, now: gateway.clock.now() }, changes);
 
-const second = (offset: number) => Math.floor(gateway.clock.now().getTime() / 1000) + offset;
-
 /** Fields of a request with this proof. */
 const withProof = (proof: string) => ({ authorization: `DPoP ${token}`, dpop: proof });
 
@@ -49,12 +42,6 @@ const exchange = (fields: readonly string[], path = PATH) =>
   exchangeRaw(gateway.port, [`GET ${path} HTTP/1.1`, ...fields].join('\r\n'));
 
 const GARBAGE = ['Authorization: Bearer garbage'];
-
-async function encodeHeader(alg: string): Promise<string> {
-  const [, claims] = (await prove()).split('.');
-  const header = { alg, typ: 'dpop+jwt', jwk: key.publicJwk };
-  return `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${claims}.AA`;
-}
 
 beforeEach(() => gateway.backends.answer(live()));
 
@@ -123,29 +110,14 @@ describe('the same bytes after the same time as garbage, and no read', () => {
     ['a token that is not bound', field, ''],
     ['the proof of another key', () => field({ by: other })],
     ['a proof signed by another key', () => field({ by: other, header: { jwk: key.publicJwk } })],
-    ['the algorithm none', async () => [dpop, `DPoP: ${await encodeHeader('none')}`]],
-    ['the algorithm HS256', async () => [dpop, `DPoP: ${await encodeHeader('HS256')}`]],
-    ['the algorithm RS256', () => field({ by: ofRsa })],
-    ['a private key', () => field({ header: { jwk: key.privateJwk } })],
-    ['a key of P-384', () => field({ by: ofP384 })],
-    ['a short RSA key', () => field({ header: { jwk: { kty: 'RSA', e: 'AQAB', n: 'u'.repeat(171) } } })],
     ['a long RSA key', () => field({ header: { jwk: { kty: 'RSA', e: 'AQAB', n: 'u'.repeat(2_731) } } })],
-    ['an assertion in place of the proof', () => field({ header: { typ: 'client-authentication+jwt' } })],
     ['two proofs', async () => [...(await field()), `DPoP: ${await prove()}`]],
     ['a proof and an empty field', async () => [...(await field()), 'DPoP: ']],
     ['two proofs in a field', async () => [dpop, `DPoP: ${await prove()}, ${await prove()}`]],
     ['two tokens', async () => [...(await field()), dpop]],
     ['another method', () => field({ claims: { htm: 'POST' } })],
-    ['the method in lower case', () => field({ claims: { htm: 'get' } })],
-    ['another host', () => field({ claims: { htu: `https://other.example${PATH}` } })],
     ['another path', () => field({ path: '/api/v1/mood' })],
-    ['an old proof', () => field({ claims: { iat: second(-61) } })],
-    ['a proof of the future', () => field({ claims: { iat: second(31) } })],
-    ['no iat', () => field({ claims: { iat: undefined } })],
-    ['no ath', () => field({ claims: { ath: undefined } })],
     ['the proof for another token', () => field({ claims: { ath: 'A'.repeat(43) } })],
-    ['no jti', () => field({ claims: { jti: undefined } })],
-    ['a jti of 10 kB', () => field({ claims: { jti: 'x'.repeat(10_000) } })],
   ])('%s', async (_, fields, jkt = key.jkt) => {
     gateway.backends.answer(live(jkt));
     const garbage = await exchange(GARBAGE);

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { AppError } from '@phds/service-kit/errors';
-import { ask, bearer, documentOf, liveToken, shareTestGateway, throwing } from './test-gateway.ts';
+import { ask, bearer, documentOf, liveToken, shareTestGateway } from './test-gateway.ts';
 
 const HEART = '/api/v1/health-data/heart';
 const CURSOR = `cur_${'aB3-_'.repeat(20)}`;
@@ -75,21 +74,6 @@ describe('updatedSince', () => {
     const { response, body } = await get(`/api/v1/mood?updatedSince=${CURSOR}`);
     expect(response.status).toBe(400);
     expect(body['errors']).toMatchObject([{ parameter: 'updatedSince' }]);
-  });
-
-  test('with an expired cursor is answered with 410 and what to do', async () => {
-    gateway.backends.answer({
-      introspect: () => liveToken(),
-      read: throwing(new AppError('cursor_expired', 'The cursor no longer holds.')),
-    });
-    const { response, body } = await get(`${HEART}?updatedSince=${CURSOR}`);
-    expect(response.status).toBe(410);
-    expect(body).toMatchObject({
-      type: '/problems/cursor-expired',
-      code: 'CURSOR_EXPIRED',
-      title: 'Cursor expired',
-      detail: 'The cursor no longer holds.',
-    });
   });
 });
 

@@ -296,10 +296,10 @@ describe('the web app', () => {
 
   test('a page can read who is signed in, by id and name, and until when, and nothing else', async () => {
     const expires = Math.floor(gateway.clock.now().getTime() / 1000) + 3_600;
-    const session = await gateway.sessions.issueSession('ada', { claims: { exp: expires } });
+    const session = await gateway.sessions.issueSession('ada', { claims: { exp: expires, name: 'Ada' } });
     const { status, text } = await get('/partner/session', { cookie: `session=${session}` });
     const expiresAt = new Date(expires * 1000).toISOString();
-    expect([status, JSON.parse(text)]).toEqual([200, { data: { userId: 'ada', name: null, expiresAt } }]);
+    expect([status, JSON.parse(text)]).toEqual([200, { data: { userId: 'ada', name: 'Ada', expiresAt } }]);
     expect((await get('/partner/session')).status).toBe(401);
   });
 });

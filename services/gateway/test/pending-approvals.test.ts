@@ -1,8 +1,7 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
-import { AppError } from '@phds/service-kit/errors';
-import { shareCaller, shareTestGateway, throwing } from './test-gateway.ts';
+import { shareCaller, shareTestGateway } from './test-gateway.ts';
 
 const gateway = shareTestGateway();
 const { call, session } = shareCaller(gateway, 'ada');
@@ -242,18 +241,6 @@ describe('decisions', () => {
         data: { id: 'apr_1', status: 'denied', redirectUri: REDIRECT },
       });
     });
-
-    test.each(['pending_expired', 'already_decided', 'app_not_active', 'conflict'] as const)(
-      'that is not possible (%s) is answered with the reason',
-      async (reason) => {
-        gateway.backends.answer({ completeAuthorization: throwing(new AppError(reason, 'This is why.')) });
-        expect(await (await decide('approve')).json()).toMatchObject({
-          status: 409,
-          code: reason.toUpperCase(),
-          detail: 'This is why.',
-        });
-      },
-    );
   });
 
   test('a form is no decision: it is refused, and nothing changes', async () => {

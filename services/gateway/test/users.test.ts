@@ -171,15 +171,6 @@ describe("people's requests", () => {
   const at = timestampFromDate(new Date('2026-03-01T10:00:00.5Z'));
   const INSTANT = '2026-03-01T10:00:00.500Z';
 
-  describe('GET /partner/session', () => {
-    test('names the person as the identity provider does, without invisible characters', async () => {
-      expect((await call('GET', '/partner/session')).body.data).toMatchObject({
-        userId: 'ada',
-        name: 'Ada Sommer',
-      });
-    });
-  });
-
   describe('GET /partner/consent/apps', () => {
     test('lists the apps of the person, with the present name if it differs', async () => {
       const apps = [

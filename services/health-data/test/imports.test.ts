@@ -62,15 +62,6 @@ describe('an import', () => {
 });
 
 describe('two runs of the same import', () => {
-  test('both resume after what is stored, and the furthest report is kept', async () => {
-    await start('two');
-    await report('two', 1, 300);
-    expect(await start('two')).toMatchObject({ run: 1, position: 300n });
-    await report('two', 1, 600);
-    await report('two', 1, 450);
-    expect(await list('two')).toMatchObject([{ state: ImportState.RUNNING, report: '{"at":600}' }]);
-  });
-
   test('the one that ends first ends the import; the other has no further effect', async () => {
     await start('ended');
     await report('ended', 1, 900);

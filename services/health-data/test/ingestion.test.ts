@@ -121,18 +121,6 @@ describe('PutReadings', () => {
     expect(refusal.reason).toBe('invalid_request');
     expect(refusal.violations[0]?.parameter).toBe(parameter);
   });
-
-  test('importers that concurrently write the same readings neither deadlock nor count twice', async () => {
-    const batch = Array.from({ length: 400 }, (_, index) =>
-      reading('Steps', new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString(), index),
-    );
-    const results = await Promise.all(
-      Array.from({ length: 8 }, (_, n) =>
-        harness.putReadings('busy', n % 2 === 0 ? batch : batch.toReversed()),
-      ),
-    );
-    expect(results.reduce((sum, { inserted }) => sum + inserted, 0)).toBe(400);
-  });
 });
 
 describe('DeleteReadings', () => {

@@ -79,36 +79,6 @@ describe('newest pages that are read together', () => {
     expect(alone.map(({ items }) => items.length)).toEqual([20, 1, 100, 20, 3, 0, 0, 20, 100, 0]);
   });
 
-  test('have the fields of their readings, whatever these contain', async () => {
-    const sources = [
-      '',
-      '|',
-      '|a||b|',
-      '","',
-      '"],["',
-      'quotes \' " \\',
-      'a\tb\r\n',
-      '\x01\x1e\x1f',
-      '\u2028ü🫀',
-    ];
-    const values = [null, 0, 0.1, -1e-7, 1e21, 72];
-    await admin.query(
-      `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source, change_number)
-       SELECT 'odd', gen_random_uuid(), 'heart-rate', 'heart', at, at, value, source, 1
-       FROM unnest($1::text[]) WITH ORDINALITY AS s(source, n), unnest($2::float8[]) AS value,
-         LATERAL (SELECT timestamptz '2026-01-02T03:04:05Z' + n * interval '12.345 s' AS at)`,
-      [sources, values],
-    );
-    await admin.query(
-      `INSERT INTO reading_count SELECT 'odd', 'heart-rate', 'day', '2026-01-02', count(*) FROM reading WHERE user_id = 'odd'`,
-    );
-    const { items } = await list({ userId: 'odd', limit: 100 });
-    const { items: one } = await list({ userId: 'odd', limit: 100, range: { from: new Date(0), to: null } });
-    expect(items).toEqual(one);
-    expect(new Set(items.map(({ source }) => source))).toEqual(new Set(sources));
-    expect(new Set(items.map(({ value }) => value))).toEqual(new Set(values));
-  });
-
   test('all fail as unavailable when the connection of their statement is lost, and the next ones succeed', async () => {
     await lockReadings();
     const results = Promise.allSettled([list({}), list({ userId: PEOPLE[1] })]);

@@ -59,19 +59,6 @@ const settled = async () => {
 const namesOf = (scans: readonly { readonly userId: string }[]) => scans.map(({ userId }) => userId);
 
 describe('large summaries', () => {
-  test('two endless scans of one app do not delay another app', async () => {
-    const { ask, scans } = open({ maxWaitMs: 50 });
-    const held = ['ada', 'bob'].map((user) => ask('heavy', user));
-    await settled();
-    const refused = ask('heavy', 'cyd');
-    const other = ask('light', 'dan');
-    await settled();
-    expect(namesOf(scans)).toEqual(['ada', 'bob', 'dan']);
-    await expect(refused).rejects.toMatchObject({ reason: 'unavailable' });
-    for (const { end } of scans) end();
-    await Promise.all([...held, other]);
-  });
-
   test('run four at a time, two of one app, and a free slot goes to the app with the fewest running', async () => {
     const { ask, scans } = open();
     const heavy = ['a', 'b', 'c', 'd'].map((name) => ask('heavy', name));

@@ -61,13 +61,6 @@ describe('changes', () => {
     );
   });
 
-  test('have the ids of the list', async () => {
-    await harness.putReadings('same-ids', [heart(1)]);
-    const request = { endpoint: Endpoint.HEALTH_DATA, category: 'heart' };
-    const list = JSON.parse(textOf(await harness.reads.read(request, await harness.about('same-ids'))));
-    expect((await ask('same-ids')).data[0].id).toBe(list.data[0].id);
-  });
-
   test('after a cursor are those that came later, each reading once with its latest change', async () => {
     await harness.putReadings('later', [heart(1), heart(2), heart(3)]);
     const { sync } = await ask('later');
@@ -93,39 +86,6 @@ describe('changes', () => {
     expect(nothing).toMatchObject({ data: [], sync: { lastDataAt: late } });
     await harness.putReadings('instants', [heart(3)]);
     expect(daysOf(await ask('instants', { since: nothing.sync.cursor }))).toEqual([3]);
-  });
-
-  test('of one type are those alone, and of a person without data none', async () => {
-    await harness.putReadings('types', [
-      heart(1),
-      reading('HRV', noon(2), 40),
-      reading('Weight', noon(3), 80),
-    ]);
-    expect(daysOf(await ask('types', { type: 'HRV' }))).toEqual([2]);
-    const nobody = await ask('nobody');
-    expect(nobody).toMatchObject({ data: [], sync: { hasMore: false, lastDataAt: null, timeZone: 'UTC' } });
-    await harness.putReadings('nobody', [heart(1)]);
-    expect(daysOf(await ask('nobody', { since: nobody.sync.cursor }))).toEqual([1]);
-  });
-
-  test('of readings that begin at the same instant are told apart by page', async () => {
-    const ends = [1, 2, 3].map((minute) =>
-      reading('Heart Rate', noon(1), 60, { end: `2026-01-01T12:0${minute}:00Z` }),
-    );
-    await harness.putReadings('ties', [
-      ...ends,
-      reading('HRV', noon(1), 40),
-      reading('Heart Rate', noon(1), 60, { source: 'iphone' }),
-    ]);
-    const ids: string[] = [];
-    let since = EVERYTHING;
-    for (let hasMore = true; hasMore; ) {
-      const { data, sync } = await ask('ties', { since, pageSize: 1 });
-      ids.push(...data.map(({ id }: { id: string }) => id));
-      ({ cursor: since, hasMore } = sync);
-    }
-    expect(new Set(ids).size).toBe(5);
-    expect(ids).toHaveLength(5);
   });
 });
 
