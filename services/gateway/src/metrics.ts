@@ -45,7 +45,7 @@ function measureCache(metrics: Metrics, tokens: AccessTokens): void {
 function createRefusalCounter(metrics: Metrics): (limit: string) => void {
   const refusals = metrics.counter({
     name: 'phds_rate_limited_total',
-    help: 'Requests over a limit, by its public name.',
+    help: 'Requests that a limit refused, by its name.',
     labels: ['limit'],
   });
   return (limit) => refusals.inc({ limit });

@@ -9,6 +9,7 @@ import { createLogger } from '@phds/service-kit/telemetry/log';
 import { CLIENT_ASSERTION_TYPE } from '@phds/service-kit/trust/client-assertion';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestRedis, describeWithRedis } from '@phds/test-kit/redis';
+import { scrape } from '@phds/test-kit/scrape';
 import { Redis } from 'ioredis';
 import { KnownClients } from '../src/limits/known-clients.ts';
 import { Limit } from '../src/limits/limits.ts';
@@ -317,8 +318,14 @@ describe('known clients', () => {
     expect(answers.map(remaining)).toEqual(['4', '3', '2', '1', '0', '0']);
     expect(Number(answers[5]?.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(gateway.backends.callsOf('issueToken')).toHaveLength(5);
+    const countRefused = async () =>
+      (await scrape(`http://127.0.0.1:${gateway.service.probePort}`)).sum('phds_rate_limited_total', {
+        limit: 'client',
+      });
+    const refused = await countRefused();
     gateway.backends.answer({ authenticateClient: throwing(unauthorized()) });
     const forged = await assert();
     expect([forged.status, forged.headers.get('ratelimit')]).toEqual([401, null]);
+    expect([refused, await countRefused()]).toEqual([1, 1]);
   });
 });

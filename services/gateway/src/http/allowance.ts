@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type Allowance, type LimitName, limitFields, requireAllowance } from '../limits/limits.ts';
+import { type Allowance, type LimitName, limitFields } from '../limits/limits.ts';
 import { isSafeMethod } from './credentials.ts';
 import { type Exchange, userOf } from './exchange.ts';
 
@@ -15,7 +15,7 @@ export async function takeFromLimit(
 ): Promise<void> {
   const allowance = await gateway.limits.take(name, key, further);
   showAllowance(response, allowance);
-  requireAllowance(allowance);
+  gateway.limits.require(allowance);
 }
 
 /** Adds the fields of a limit to the response. Not used for the uniform 401. */

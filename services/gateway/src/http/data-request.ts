@@ -11,7 +11,7 @@ import { AppError, toAppError } from '@phds/service-kit/errors';
 import type { Request, Response } from 'express';
 import { type Authenticated, type Principal, UnprovenToken } from '../cache/access-tokens.ts';
 import { ClientGone, type Read } from '../clients/batched-reads.ts';
-import { type Allowance, type Limits, limitFields, requireAllowance } from '../limits/limits.ts';
+import { type Allowance, type Limits, limitFields } from '../limits/limits.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { type ForcedRoute, throwForcedData } from './forced-errors.ts';
 import type { Gateway } from './gateway.ts';
@@ -147,13 +147,13 @@ async function answer<Route extends DataRoute>(
     throwForcedData(exchange, call.force, () => surface.toForced(requireRoute()));
   }
   const route = requireRoute();
-  requireAllowance(allowance);
+  limits.require(allowance);
 
   const asked = await surface.ask(exchange, call, route);
   if (asked.cost > 1) {
     const further = await take(limits, who.principal, asked.cost - 1);
     exchange.headers = { ...exchange.headers, ...limitFields(further) };
-    requireAllowance(further);
+    limits.require(further);
   }
 
   const admitted = await admit(gateway, who, asked.scopes);

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
 import type { ProblemCode } from '@phds/catalog/problems';
-import { AppError } from '@phds/service-kit/errors';
+import type { AppError } from '@phds/service-kit/errors';
 import { sampledLogOf, toCauseText } from '@phds/service-kit/telemetry/security-log';
 import { RefusedToken } from '../cache/access-tokens.ts';
 import { countFailure } from '../limits/failed-authentications.ts';
-import { limitFields } from '../limits/limits.ts';
+import { limitFields, rateLimited } from '../limits/limits.ts';
 import { corsForUniform } from './cors.ts';
 import { addressOf, credentialOf, type Exchange } from './exchange.ts';
 import { sendOutcome } from './fhir/outcome.ts';
@@ -72,8 +72,7 @@ async function refuseAuthentication(
     sendUniform401(response, surface, [...Object.entries(transportHeaders(config)).flat(), ...cors]);
     return 'UNAUTHORIZED';
   }
-  const limited = new AppError('rate_limited', '', { retryAfterSeconds: refusal.resetSeconds });
-  sendRefusal(exchange, surface, limited, limitFields(refusal));
+  sendRefusal(exchange, surface, rateLimited(refusal), limitFields(refusal));
   return 'RATE_LIMITED';
 }
 

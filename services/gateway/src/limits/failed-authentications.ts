@@ -22,18 +22,19 @@ export async function countFailure(
   const addressKey = toAddressKey(address);
   // Checked first, so that an address over its limit cannot create a key for each further guess.
   const empty = issued ? null : limits.findRefusal('failed-address', addressKey);
-  if (empty !== null) return toPublic(empty);
+  if (empty !== null) return toPublic(limits, empty);
   if (credential !== undefined) {
     // Hashed because a credential may have any length.
     const own = await limits.take('failed-credential', sha256(credential).toString('base64url'));
-    if (!own.allowed) return toPublic(own);
+    if (!own.allowed) return toPublic(limits, own);
     const isFirst = own.remaining === own.perMinute - 1;
     if (issued || !isFirst) return null;
   }
   const byAddress = await limits.take('failed-address', addressKey);
-  return byAddress.allowed ? null : toPublic(byAddress);
+  return byAddress.allowed ? null : toPublic(limits, byAddress);
 }
 
-function toPublic(refusal: Allowance): Allowance {
+function toPublic(limits: Limits, refusal: Allowance): Allowance {
+  limits.onRefused(refusal.name);
   return { ...refusal, name: 'failed-authentications', remaining: 0 };
 }

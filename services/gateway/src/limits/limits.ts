@@ -5,8 +5,8 @@
  *
  * How: rate-limiter-flexible counts in Redis for all gateways, and in this process when Redis does not answer. A gateway takes a lease of
  * 1 % of a limit at once, so most requests need no call. The lease also shows when a key is used up, so the library's own blocking is not
- * used. All gateways together never allow more than the limit; what one leases and does not use within the window, at most that 1 %, is
- * lost.
+ * used. All gateways together never grant more points than the limit; what one leases and does not use within the window, at most that 1 %,
+ * is lost. A request that is counted after its answer is served, also without a point.
  *
  * Not: requests do not wait, and windows are fixed: around the end of one, twice the limit can pass.
  */
@@ -67,36 +67,40 @@ export function limitFields({ name, perMinute, remaining, resetSeconds }: Allowa
   };
 }
 
-/** Throws `rate_limited` beyond the limit. */
-export function requireAllowance({ allowed, resetSeconds }: Allowance): void {
-  if (!allowed) throw new AppError('rate_limited', '', { retryAfterSeconds: resetSeconds });
+/** The refusal of a request. */
+export function rateLimited({ resetSeconds }: Allowance): AppError {
+  return new AppError('rate_limited', '', { retryAfterSeconds: resetSeconds });
 }
 
 export class Limits {
   readonly #limits: ReadonlyMap<LimitName, Limit>;
-  readonly #onRefused: (name: LimitName) => void;
+  /** Receives the name of the limit for each refused request. */
+  readonly onRefused: (name: string) => void;
 
-  /** Without Redis (null), this process counts by itself. `onRefused` receives the name for each refused request. */
-  constructor(config: Config, redis: RedisConnection | null, onRefused: (name: LimitName) => void) {
+  /** Without Redis (null), this process counts by itself. */
+  constructor(config: Config, redis: RedisConnection | null, onRefused: (name: string) => void) {
     const names = Object.keys(SETTINGS) as LimitName[];
     this.#limits = new Map(names.map((name) => [name, new Limit(name, config[SETTINGS[name]], redis)]));
-    this.#onRefused = onRefused;
+    this.onRefused = onRefused;
   }
 
   /** Counts a request, or what a counted one costs beyond one point: at most what it leaves of a full limit. */
-  async take(name: LimitName, key: string, further?: number): Promise<Allowance> {
+  take(name: LimitName, key: string, further?: number): Promise<Allowance> {
     const limit = this.#get(name);
     const points = further === undefined ? 1 : Math.min(further, limit.perMinute - 1);
-    const allowance = await limit.take(key, points);
-    if (!allowance.allowed) this.#onRefused(name);
-    return allowance;
+    return limit.take(key, points);
+  }
+
+  /** Throws `rate_limited` beyond the limit. */
+  require(allowance: Allowance): void {
+    if (allowance.allowed) return;
+    this.onRefused(allowance.name);
+    throw rateLimited(allowance);
   }
 
   /** The refusal of a key that this process knows to be used up, else null. Takes nothing. */
   findRefusal(name: LimitName, key: string): Allowance | null {
-    const refusal = this.#get(name).findRefusal(key);
-    if (refusal !== null) this.#onRefused(name);
-    return refusal;
+    return this.#get(name).findRefusal(key);
   }
 
   #get(name: LimitName): Limit {

@@ -2,8 +2,9 @@ import { AUTHORIZATION_ERRORS, type WayBack } from '@phds/catalog/page-messages'
 import { PAGE_SIZE_MAX } from '@phds/catalog/pagination';
 import type { OpenAuthorizationResponse } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { AppError, toAppError, unavailable } from '@phds/service-kit/errors';
+import { type AppError, toAppError, unavailable } from '@phds/service-kit/errors';
 import { countFailure } from '../../limits/failed-authentications.ts';
+import { rateLimited } from '../../limits/limits.ts';
 import { withdrawAllowance } from '../allowance.ts';
 import { type Exchange, onBehalf } from '../exchange.ts';
 import { HttpError, meaningOf, OAUTH_HEADERS } from '../http-error.ts';
@@ -87,8 +88,7 @@ export async function refuseBrowser(exchange: Exchange, error: AppError): Promis
     const early = gateway.config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
     if (early > 0) await gateway.pause(early);
     if (refusal !== null) {
-      const limited = new AppError('rate_limited', '', { retryAfterSeconds: refusal.resetSeconds });
-      return showMessage(exchange, limited, { code: 'AUTHORIZATION_UNAVAILABLE' });
+      return showMessage(exchange, rateLimited(refusal), { code: 'AUTHORIZATION_UNAVAILABLE' });
     }
   }
   showMessage(exchange, new HttpError(400, 'INVALID_REQUEST', ''), { code: 'AUTHORIZATION_LINK_INVALID' });

@@ -4,7 +4,7 @@ import { isId } from '@phds/service-kit/ids';
 import { CLIENT_ASSERTION_TYPE, readSubject } from '@phds/service-kit/trust/client-assertion';
 import { z } from 'zod';
 import { toAddressKey } from '../../limits/addresses.ts';
-import { type Allowance, requireAllowance } from '../../limits/limits.ts';
+import type { Allowance } from '../../limits/limits.ts';
 import { showAllowance } from '../allowance.ts';
 import { FORM_TYPE, JSON_TYPE, parseJsonObject, readBody } from '../body.ts';
 import type { Exchange } from '../exchange.ts';
@@ -141,7 +141,7 @@ export interface ClientCall<T> {
 /**
  * Sends a request to authorization, which authenticates the app, and counts it against the limit of the app. What was accepted before is
  * counted before it is sent, and refused with `rate_limited` beyond the limit. Everything else is counted afterwards, by the app that
- * the answer or the refusal names, so the last request before the end of a limit may exceed it. An app is asked for by a call of
+ * the answer or the refusal names, so what is in flight when a limit ends is served beyond it. An app is asked for by a call of
  * its own only where the request goes no further: for a forced error, for an assertion of an app that has used up its limit, and for a
  * refresh that only its token names.
  */
@@ -163,7 +163,7 @@ export async function callAsClient<T extends { readonly clientId: string }>(
   exchange.clientId = known;
   const allowance = refusal ?? (await take(exchange, call, known));
   showAllowance(exchange.response, allowance);
-  requireAllowance(allowance);
+  gateway.limits.require(allowance);
   exchange.force?.();
   try {
     return await call.send({ ...client, clientId: client.clientId ?? known }, known);

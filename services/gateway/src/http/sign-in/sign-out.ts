@@ -4,7 +4,7 @@ import { decodeProtectedHeader } from 'jose';
 import { z } from 'zod';
 import { SignInFailure } from '../../clients/openid-provider.ts';
 import { countFailure } from '../../limits/failed-authentications.ts';
-import { requireAllowance } from '../../limits/limits.ts';
+import { rateLimited } from '../../limits/limits.ts';
 import { FORM_TYPE, readBody } from '../body.ts';
 import { findCookie, isSameOrigin, sessionCookieName, toClearCookie } from '../credentials.ts';
 import type { Exchange } from '../exchange.ts';
@@ -160,7 +160,7 @@ async function endByProvider(exchange: Exchange): Promise<void> {
     if (error.reason !== 'invalid_request') throw error;
     const failure = { address: request.ip ?? '', credential: undefined, issued: false };
     const refusal = await countFailure(gateway.limits, failure);
-    if (refusal !== null) requireAllowance(refusal);
+    if (refusal !== null) throw rateLimited(refusal);
     const reason = toReason(error);
     gateway.log.warn({ requestId, route, reason }, 'a logout of the provider was refused');
     const status = error instanceof HttpError ? error.status : 400;
