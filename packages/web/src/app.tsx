@@ -1,4 +1,5 @@
 import { useLingui } from '@lingui/react';
+import { isScope } from '@phds/catalog/scopes';
 import { lazy, Suspense } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { findPageMessage } from './api/page-message.ts';
@@ -22,6 +23,9 @@ const HistoryPage = lazy(async () => ({
 }));
 const MyDataPage = lazy(async () => ({
   default: (await import('./pages/data/my-data-page.tsx')).MyDataPage,
+}));
+const DataOfTypePage = lazy(async () => ({
+  default: (await import('./pages/data/my-data-page.tsx')).DataOfTypePage,
 }));
 const Console = lazy(async () => ({
   default: (await import('./pages/console/console.tsx')).Console,
@@ -73,6 +77,9 @@ function PersonalPages() {
       <Route path="/apps/:id">{({ id }) => <ConnectedAppPage id={id} />}</Route>
       <Route path="/history" component={HistoryPage} />
       <Route path="/data" component={MyDataPage} />
+      <Route path="/data/:scope">
+        {({ scope }) => (isScope(scope) ? <DataOfTypePage scope={scope} /> : <NoSuchPage />)}
+      </Route>
       <Route path="/console/*?" component={Console} />
       <Route component={NoSuchPage} />
     </Switch>

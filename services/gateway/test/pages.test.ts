@@ -178,6 +178,7 @@ describe('the web app', () => {
       '/apps/grt_1',
       '/history',
       '/data',
+      '/data/read:mood',
       '/console',
       '/console/new',
     ])('is served at %s, signed in or not', async (path) => {

@@ -134,6 +134,15 @@ export function PageHeading({
   );
 }
 
+/** The way to the page that this one belongs to. */
+export function BackLink({ to, children }: { readonly to: string; readonly children: ReactNode }) {
+  return (
+    <Link href={to} className={style['back']}>
+      ‹ {children}
+    </Link>
+  );
+}
+
 /** A narrow column for reading and deciding. */
 export function Narrow({
   children,

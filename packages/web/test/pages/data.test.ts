@@ -6,7 +6,7 @@ import { openPage, screen, textOf, within } from '../kit/page.ts';
 import { after, afterDays } from '../kit/times.ts';
 
 type Preview = BodyOf<'previewData'>['data'];
-const openPreview = (preview: object, path = '/data?scope=read:health-data:heart') =>
+const openPreview = (preview: object, path = '/data/read:health-data:heart') =>
   openPage(path, {
     answers: { previewData: { data: { total: 1, newest: [], trend: [], ...preview } as unknown as Preview } },
   });
@@ -24,26 +24,39 @@ const point = (type: string, daysAgo: number, value: number) => ({
 test('the latest records and the days are in the zone of the person, by scope', async () => {
   const { data } = example('previewData');
   const trend = [{ ...point('Weight', 0, 65), start: '2026-11-28T00:00:00+14:00', unit: 'kg' }];
-  await using page = await openPreview({ ...data, total: 68, trend }, '/data?scope=read:weight');
+  await using page = await openPreview({ ...data, total: 68, trend }, '/data/read:weight');
   screen.getByRole('heading', { name: 'Latest records: 5 of 68' });
   await page.press(screen.getByText('Show as a table'));
   expect(textOf(screen.getAllByRole('cell')[0] as Element)).toBe('28 Nov');
-  page.answers.previewData = { data: { ...data, total: 0, newest: [], trend: [] } };
-  await page.fill('Type of data', 'Mood');
-  page.see('No data here');
-  expect(page.path).toBe('/data?scope=read%3Amood');
-  expect(page.requests.at(-1)?.query).toEqual({ scope: 'read:mood' });
+  expect(page.requests.at(-1)?.query).toEqual({ scope: 'read:weight' });
 });
 
-test('without a known type in the address, all types are listed with the number of apps that can read each', async () => {
-  const grants = [grantOf(), grantOf({ id: 'grt_2' }), grantOf({ id: 'grt_3', status: 'expired' })];
-  await using page = await openPage('/data?scope=read:everything', { answers: answersOf(...grants) });
+test.each([
+  ['/data/read:mood', 'No data here'],
+  ['/data/read:everything', 'There is no such page'],
+])('at %s it says “%s”', async (path, title) => {
+  await using page = await openPreview({ scope: 'read:mood', total: 0 }, path);
+  page.see(title);
+});
+
+test('all types are listed with the number of apps that can read each, and each has a page', async () => {
+  const body = ['read:health-data:body-composition'] as const;
+  const grants = [
+    grantOf(),
+    grantOf({ id: 'grt_2', scopes: body }),
+    grantOf({ id: 'grt_3', status: 'expired' }),
+  ];
+  await using page = await openPage('/data', { answers: answersOf(...grants) });
   const rows = screen.getAllByRole('listitem').map(textOf);
   expect(rows).toHaveLength(SCOPE_NAMES.length);
-  expect(rows).toEqual(expect.arrayContaining(['Heartshared with 2 apps', 'Weight by daynot shared']));
+  expect(rows).toEqual(expect.arrayContaining(['Heartshared with 1 app', 'Weight by dayshared with 1 app']));
   await page.press('Heart', 'link');
-  expect(page.path).toBe('/data?scope=read%3Ahealth-data%3Aheart');
+  expect(page.path).toBe('/data/read:health-data:heart');
   page.see(/^Latest records: 5 of /);
+  screen.getByRole('heading', { level: 1, name: 'Heart' });
+  expect(document.activeElement).toBe(screen.getByRole('main'));
+  await page.press(within(screen.getByRole('main')).getByRole('link', { name: '‹ My data' }));
+  expect(page.path).toBe('/data');
 });
 
 test('values are said with their units, and heart rates have no sum', async () => {
@@ -51,14 +64,16 @@ test('values are said with their units, and heart rates have no sum', async () =
   const newest = [
     { ...reading, type: 'Heart Rate', value: 69, unit: '/min' },
     { ...reading, id: 'rdg_2', type: 'ECG', value: 71, unit: '/min' },
-    { ...reading, id: 'rdg_3', type: 'Sleep', value: 460, unit: 'min' },
   ];
-  await using page = await openPreview({ scope: 'read:health-data:heart', newest: newest.slice(0, 2) });
+  await using page = await openPreview({ scope: 'read:health-data:heart', newest });
   expect(screen.queryByRole('columnheader', { name: 'Total' })).toBeNull();
   page.see('69 beats per minute');
   page.see('Heart rate in the ECG');
-  page.answers.previewData = { data: { ...example('previewData').data, newest } as never };
-  await page.fill('Type of data', 'Sleep');
+});
+
+test('minutes of sleep are said in hours', async () => {
+  const newest = [{ id: 'rdg_3', timestamp: after(0), type: 'Sleep', value: 460, unit: 'min' }];
+  await using page = await openPreview({ scope: 'read:health-data:sleep', newest });
   page.see('7 h 40 min');
 });
 

@@ -1,9 +1,10 @@
-import { SCOPE_NAMES, stillCovered } from '@phds/catalog/scopes';
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { Link } from 'wouter';
 import type { Grant } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { Folded } from '../../ui/folded.tsx';
 import { formatList } from '../../ui/formats.ts';
+import { findReaders } from '../../ui/readers.ts';
 import { Rows, RowWords } from '../../ui/rows.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import style from './apps.module.css';
@@ -16,7 +17,7 @@ export function TypesOfData({ grants }: { readonly grants: readonly Grant[] }) {
   );
   if (types.length === 0) return null;
   return (
-    <Folded title={text('byType')}>
+    <Folded title={<h2>{text('byType')}</h2>}>
       {() => (
         <Rows>
           {types.map(({ scope, readers }) => (
@@ -41,13 +42,4 @@ export function TypesOfData({ grants }: { readonly grants: readonly Grant[] }) {
       )}
     </Folded>
   );
-}
-
-/** The connections that give a type of data; `through` names the summaries if only these give it. */
-function findReaders(grants: readonly Grant[], scope: string) {
-  return grants.flatMap((grant) => {
-    if (grant.scopes.some((given) => given === scope)) return [{ grant, through: [] }];
-    const through = stillCovered([...grant.scopes, scope], [scope]).get(scope);
-    return through === undefined ? [] : [{ grant, through }];
-  });
 }

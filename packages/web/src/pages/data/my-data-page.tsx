@@ -1,10 +1,8 @@
-import { isScope, SCOPES, type Scope } from '@phds/catalog/scopes';
-import { useSearchParams } from 'wouter';
+import { SCOPES, type Scope } from '@phds/catalog/scopes';
 import { useGrants } from '../../api/grants.ts';
-import type { Grant } from '../../api/resources.ts';
 import { Soft, Stack } from '../../ui/card.tsx';
-import { Select } from '../../ui/field.tsx';
-import { Narrow, PageHeading } from '../../ui/layout.tsx';
+import { BackLink, Narrow, PageHeading } from '../../ui/layout.tsx';
+import { findReaders } from '../../ui/readers.ts';
 import { Resource } from '../../ui/resource.tsx';
 import { Chevron, RowLink, Rows, RowWords } from '../../ui/rows.tsx';
 import { groupByCategory, scopeTitle } from '../../ui/scopes.ts';
@@ -12,40 +10,12 @@ import style from './my-data-page.module.css';
 import { ScopePreview } from './scope-preview.tsx';
 import { text } from './texts.ts';
 
-const OVERVIEW = 'all';
-
-/** All types of data with the number of apps that can read each, or the data of one type (`?scope=`). */
-export function MyDataPage() {
-  const [parameters, setParameters] = useSearchParams();
-  const asked = parameters.get('scope') ?? '';
-  const scope = isScope(asked) ? asked : null;
-  const options = groupByCategory(SCOPES).flatMap(({ category, items }) =>
-    items.map((item) => ({ id: item.scope as string, text: scopeTitle(item.scope), group: category })),
-  );
-  return (
-    <>
-      <PageHeading title={text('title')} lead={text('lead')} />
-      <Stack>
-        <Narrow>
-          <Select
-            label={text('choose')}
-            options={[{ id: OVERVIEW, text: text('overview') }, ...options]}
-            value={scope ?? OVERVIEW}
-            onChange={(chosen) => setParameters(isScope(chosen) ? { scope: chosen } : {}, { replace: true })}
-          />
-        </Narrow>
-        {scope === null ? <Overview /> : <ScopePreview key={scope} scope={scope} />}
-        <Soft>{text('disclaimer')}</Soft>
-      </Stack>
-    </>
-  );
-}
-
 /** Every type of data, with the number of apps that can read it. */
-function Overview() {
+export function MyDataPage() {
   const grants = useGrants();
   return (
     <Narrow>
+      <PageHeading title={text('title')} lead={text('lead')} />
       <Resource query={grants}>
         {(found) => (
           <Stack>
@@ -55,7 +25,7 @@ function Overview() {
                   <h2>{category}</h2>
                   <Rows>
                     {items.map(({ scope }) => (
-                      <Type key={scope} scope={scope} count={countReaders(found, scope)} />
+                      <Type key={scope} scope={scope} count={findReaders(found, scope).length} />
                     ))}
                   </Rows>
                 </Stack>
@@ -73,7 +43,7 @@ function Type({ scope, count }: { readonly scope: Scope; readonly count: number 
   return (
     <li>
       <RowWords>
-        <RowLink to={`/data?scope=${encodeURIComponent(scope)}`} describedBy={id}>
+        <RowLink to={`/data/${scope}`} describedBy={id}>
           {scopeTitle(scope)}
         </RowLink>
       </RowWords>
@@ -85,6 +55,16 @@ function Type({ scope, count }: { readonly scope: Scope; readonly count: number 
   );
 }
 
-function countReaders(grants: readonly Grant[], scope: Scope): number {
-  return grants.filter(({ status, scopes }) => status === 'active' && scopes.includes(scope)).length;
+/** The person's own data of one type. */
+export function DataOfTypePage({ scope }: { readonly scope: Scope }) {
+  return (
+    <>
+      <BackLink to="/data">{text('title')}</BackLink>
+      <PageHeading title={scopeTitle(scope)} lead={text('lead')} />
+      <Stack>
+        <ScopePreview scope={scope} />
+        <Soft>{text('disclaimer')}</Soft>
+      </Stack>
+    </>
+  );
 }

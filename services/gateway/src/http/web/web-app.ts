@@ -15,6 +15,7 @@ const PAGES = [
   '/apps/:id',
   '/history',
   '/data',
+  '/data/:scope',
   '/console',
   '/console/:clientId',
   '/console/:clientId/credentials',
