@@ -1,7 +1,9 @@
 import type { ReactNode } from 'react';
+import { useLocation } from 'wouter';
 import { faultText, Problem, problemText } from '../api/problem.ts';
 import { isNoSession, setAsking, signInUrl, useSignIn } from '../api/sign-in.ts';
 import { text } from '../texts/frame.ts';
+import { isOfConsole } from '../texts/language.ts';
 import { Button, ButtonAnchor, ButtonLink } from './button.tsx';
 import { Row } from './card.tsx';
 import style from './notice.module.css';
@@ -128,10 +130,11 @@ export function EmptyPage({ title, children }: { readonly title: string; readonl
 
 /** For an address that is no page of the app. */
 export function NoSuchPage() {
+  const [path] = useLocation();
   return (
     <EmptyPage title={text('noSuchPage')}>
       <p>{text('noSuchPageAdvice')}</p>
-      <ButtonLink to="/">{text('toStart')}</ButtonLink>
+      <ButtonLink to={isOfConsole(path) ? '/console' : '/'}>{text('toStart')}</ButtonLink>
     </EmptyPage>
   );
 }

@@ -283,7 +283,7 @@ test('the commands for the first call do in a shell what they say', async () => 
     requirePkce: true,
     scopes: [...scopes],
   });
-  page.see('No requests yet');
+  page.see('None. New ones appear in the log');
   page.see('or a FHIR client at https://health.example/fhir/R4.');
   page.see(`2. The browser returns to ${redirectUri}&code=…&state=xyz.`);
   const steps = screen.getAllByRole('figure').map((figure) => figure.querySelector('pre')?.textContent);

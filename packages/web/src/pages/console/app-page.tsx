@@ -4,7 +4,7 @@ import type { DeveloperApp } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Row, Soft, Stack } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/code.tsx';
-import { PageHeading } from '../../ui/layout.tsx';
+import { BackLink, PageHeading } from '../../ui/layout.tsx';
 import { EmptyPage, NoSuchPage, Notice } from '../../ui/notice.tsx';
 import { Resource, together } from '../../ui/resource.tsx';
 import { Instant } from '../../ui/time.tsx';
@@ -45,9 +45,7 @@ export function AppPage({
         if (shown === undefined) return <NoSuchPage />;
         return (
           <>
-            <Link href="/console" className={style['back']}>
-              {text('backToApps')}
-            </Link>
+            <BackLink to="/console">{text('backToApps')}</BackLink>
             <PageHeading
               title={app.name}
               page={text(shown.title)}

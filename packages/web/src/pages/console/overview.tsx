@@ -22,7 +22,7 @@ export function Overview({ app }: { readonly app: DeveloperApp }) {
         {(days) => (
           <>
             <CopiedTokens days={days} />
-            <Card label={text('usage')}>
+            <Card label={text('usage', { days: USAGE_DAYS })}>
               <h2>{text('usage', { days: USAGE_DAYS })}</h2>
               <p>
                 <Rich
