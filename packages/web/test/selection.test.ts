@@ -27,8 +27,9 @@ test('the days before are as many, and keep the app', () => {
 /** The filter of a day in a browser with this zone. A zone can only be set for a new process. */
 function filterOfDay(zone: string, day: string) {
   const program = `
-    const { EVERYTHING, toFilterOfDay } = await import(${JSON.stringify(MODULE)});
-    console.log(JSON.stringify(toFilterOfDay({ ...EVERYTHING, scope: 'read:mood' }, process.argv[1], 'app_1')));`;
+    const { toFilter } = await import(${JSON.stringify(MODULE)});
+    const [from, to] = [process.argv[1], process.argv[1]];
+    console.log(JSON.stringify(toFilter({ clientId: 'app_1', from, to })));`;
   const args = ['--input-type=module', '-e', program, day];
   const env = { ...process.env, TZ: zone };
   return JSON.parse(execFileSync(process.execPath, args, { env, encoding: 'utf8' }));
@@ -38,5 +39,5 @@ test.each([
   ['Europe/Berlin', '2026-03-29', '2026-03-28T23:00:00.000Z', '2026-03-29T22:00:00.000Z'],
   ['Pacific/Kiritimati', '2026-03-29', '2026-03-28T10:00:00.000Z', '2026-03-29T10:00:00.000Z'],
 ])('in %s the day %s of an app is from its local midnight to the next one', (zone, day, from, to) => {
-  expect(filterOfDay(zone, day)).toEqual({ clientId: 'app_1', scope: 'read:mood', from, to });
+  expect(filterOfDay(zone, day)).toEqual({ clientId: 'app_1', from, to });
 });

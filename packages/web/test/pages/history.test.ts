@@ -83,7 +83,7 @@ test('a line opens to the single reads of its day; equal ones are one row, and b
   expect(rows.map(textOf)).toEqual([
     'Mood 2 reads · 1,234 records · 11:40 – 12:00',
     'Weight by day 1 read · 1 record · 12:00',
-    'Mood Blocked You had stopped sharing.1 read · 0 records · 12:00',
+    'Mood Blocked The sharing had ended.1 read · 0 records · 12:00',
     'Mood Blocked You had stopped sharing this type of data.1 read · 0 records · 12:00',
     'Mood Blocked The app was suspended or removed.1 read · 0 records · 12:00',
   ]);
@@ -124,14 +124,23 @@ test('a filter selects what is shown and exported, and a line stays open, or clo
   page.see(/^1 read · /);
   expect(lastQuery(page, 'listAccesses')).toMatchObject({ scope: 'read:mood' });
   const link = screen.getByRole('link', { name: 'Export as CSV' });
-  expect(link.getAttribute('href')).toBe('/partner/consent/accesses.csv?scope=read%3Amood');
+  const [, query] = link.getAttribute('href')?.split('/partner/consent/accesses.csv?') ?? [];
+  expect(Object.fromEntries(new URLSearchParams(query))).toEqual({
+    ...{
+      scope: 'read:mood',
+      from: new Date(2026, 9, 29).toISOString(),
+      to: new Date(2026, 10, 28).toISOString(),
+    },
+  });
   expect(link.getAttribute('download')).toBe('access-history.csv');
   await page.press(line());
   await chooseAfterMindfulness('All types of data');
   expect(page.find(/^1 read · /)).toBeNull();
   await page.fill('Type of data', 'Mindfulness');
-  await page.press('Show all');
+  await page.press('7 days', 'radio');
+  await page.press('Remove the filters');
   expect(lines()).toHaveLength(1);
+  expect(screen.getByRole('radio', { checked: true })).toBe(screen.getByLabelText('7 days'));
 });
 
 test('blocked reads are told from shared ones in the lines, the chart and its table, not by color alone', async () => {
@@ -196,7 +205,7 @@ test('older days are shown on request, and the day of the latest read if there w
   expect(lastQuery(page, 'summarizeAccesses')).toMatchObject({ from: '2026-09-01', to: '2026-09-01' });
   await page.press('Show the day before');
   expect(lastQuery(page, 'summarizeAccesses')).toMatchObject({ from: '2026-08-31', to: '2026-08-31' });
-  page.see('No reads match');
+  page.see('No reads on this day');
   expect(document.activeElement?.tagName).toBe('H1');
 });
 

@@ -10,7 +10,7 @@ import { formatDate } from '../../ui/time.tsx';
 import { toggled } from '../../ui/toggled.ts';
 import { AccessList } from './access-list.tsx';
 import style from './day-list.module.css';
-import { EVERYTHING, type Selection, toFilter, toFilterOfDay } from './selection.ts';
+import { type Selection, toDayFilter, toFilter } from './selection.ts';
 import { text } from './texts.ts';
 
 const DAYS_A_PAGE = 7;
@@ -72,7 +72,10 @@ function Day({
           key={day.app.clientId}
           day={day}
           title={appNames.get(day.app.clientId) ?? appTitle(day.app)}
-          filter={toFilterOfDay(selection, date, day.app.clientId)}
+          filter={toFilter({
+            ...toDayFilter({ ...selection, from: date, to: date }),
+            clientId: day.app.clientId,
+          })}
           openLines={openLines}
         />
       ))}
@@ -141,7 +144,7 @@ export function ReadsByDay({
           key={day.date}
           day={day}
           title={formatDate(day.date)}
-          filter={{ ...toFilter({ ...EVERYTHING, from: day.date, to: day.date }), grantId }}
+          filter={toFilter({ grantId, from: day.date, to: day.date })}
           openLines={openLines}
         />
       ))}

@@ -22,7 +22,15 @@ import { DayChart } from './day-chart.tsx';
 import { DayList, type OpenLines, useOpenLines } from './day-list.tsx';
 import { Filters } from './filters.tsx';
 import { OperatorActs } from './operator-acts.tsx';
-import { countDays, EVERYTHING, type Selection, toDayFilter, toDaysBefore, toFilter } from './selection.ts';
+import {
+  ALL,
+  countDays,
+  EVERYTHING,
+  type Selection,
+  toDayFilter,
+  toDaysBefore,
+  toFilter,
+} from './selection.ts';
 import { text } from './texts.ts';
 
 /** Who read what, by day, when and how much. */
@@ -49,7 +57,7 @@ export function HistoryPage() {
       <PageHeading
         title={text('title')}
         lead={text('lead')}
-        actions={<ExportButton filter={toFilter(selection)} />}
+        actions={<ExportButton filter={toFilter(period)}>{text('export')}</ExportButton>}
       />
       <Stack>
         <Filters selection={selection} appNames={appNames} onChange={setSelection} />
@@ -70,6 +78,9 @@ export function HistoryPage() {
           }
         </Resource>
         <OperatorActs />
+        <Row>
+          <ExportButton filter={{}}>{text('exportAll')}</ExportButton>
+        </Row>
         <Soft>{text('zone', { zone: TIME_ZONE })}</Soft>
       </Stack>
     </>
@@ -118,20 +129,22 @@ function Earlier({ selection, period, onSelect }: Shown) {
 /** Explains why there are no days, with a way to those that there are. */
 function NothingFound(shown: Shown) {
   const { selection, onSelect } = shown;
-  const isFiltered = JSON.stringify(selection) !== JSON.stringify(EVERYTHING);
-  if (!isFiltered) return <NothingLately {...shown} />;
+  if (selection.clientId === ALL && selection.scope === ALL) return <NothingLately {...shown} />;
   return (
     <>
       <Empty title={text('noneChosen')}>
         <p>{text('noneChosenText')}</p>
-        <Button onPress={() => onSelect(EVERYTHING)}>{text('showAll')}</Button>
+        <Button onPress={() => onSelect({ ...selection, clientId: ALL, scope: ALL })}>
+          {text('removeFilters')}
+        </Button>
       </Empty>
       <Earlier {...shown} />
     </>
   );
 }
 
-function NothingLately({ selection, period, onSelect }: Shown) {
+function NothingLately(shown: Shown) {
+  const { selection, period, onSelect } = shown;
   const latest = useAccesses({}, 1, 1);
   return (
     <Resource query={latest}>
@@ -139,12 +152,15 @@ function NothingLately({ selection, period, onSelect }: Shown) {
         if (access === undefined) return <NoReads />;
         const day = localDay(access.at);
         return (
-          <Empty title={text('noneLately', { count: countDays(period) })}>
-            <p>{text('latest', { day: formatDay(access.at) })}</p>
-            <Button onPress={() => onSelect({ ...selection, from: day, to: day })}>
-              {text('showLatest')}
-            </Button>
-          </Empty>
+          <>
+            <Empty title={text('noneLately', { count: countDays(period) })}>
+              <p>{text('latest', { day: formatDay(access.at) })}</p>
+              <Button onPress={() => onSelect({ ...selection, from: day, to: day })}>
+                {text('showLatest')}
+              </Button>
+            </Empty>
+            <Earlier {...shown} />
+          </>
         );
       }}
     </Resource>
@@ -152,10 +168,10 @@ function NothingLately({ selection, period, onSelect }: Shown) {
 }
 
 /** Downloads all accesses that match the filter as CSV, streamed by the browser. */
-function ExportButton({ filter }: { readonly filter: AccessFilter }) {
+function ExportButton({ filter, children }: { readonly filter: AccessFilter; readonly children: string }) {
   return (
     <ButtonAnchor href={toExportPath(filter)} download="access-history.csv">
-      {text('export')}
+      {children}
     </ButtonAnchor>
   );
 }

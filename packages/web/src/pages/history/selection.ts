@@ -35,19 +35,10 @@ export function findPeriod({ from, to }: Selection): number | undefined {
   });
 }
 
-/** The filter for the list, from midnight to midnight. */
-export function toFilter(selection: Selection): AccessFilter {
-  const [from, to] = [findDay(selection.from), findDay(selection.to)];
-  return {
-    ...toParts(selection),
-    ...(from === null ? {} : { from: startOfLocalDay(from).toISOString() }),
-    ...(to === null ? {} : { to: startOfLocalDay(to, 1).toISOString() }),
-  };
-}
-
-/** The filter for the list of one app's accesses on one day, out of the selected ones. */
-export function toFilterOfDay(selection: Selection, day: string, clientId: string): AccessFilter {
-  return toFilter({ ...selection, clientId, from: day, to: day });
+/** The filter for the accesses of these days, from midnight to midnight. */
+export function toFilter({ from, to, ...parts }: DayFilter): AccessFilter {
+  const [start, end] = [startOfLocalDay(from), startOfLocalDay(to, 1)];
+  return { ...parts, from: start.toISOString(), to: end.toISOString() };
 }
 
 /** The filter for the days: 30 days until today unless other days are selected, a year at most. */
