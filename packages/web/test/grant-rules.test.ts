@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { findDaysLeft, isUnused, lastDayOf } from '../src/pages/apps/grant-rules.ts';
+import { findDaysLeft, isUnused } from '../src/pages/apps/grant-rules.ts';
 
 /** An instant by the clock on the wall, in whichever zone this runs. */
 function local(month: number, day: number, hour = 12, minute = 0): string {
@@ -34,10 +34,6 @@ describe('the days until sharing ends', () => {
   test.each(['revoked', 'expired'] as const)('are not counted for %s sharing', (status) => {
     expect(findDaysLeft({ status, expiresAt: local(6, 12) }, at(NOON))).toBeNull();
   });
-});
-
-test('sharing that ends at midnight has the day before as its last day', () => {
-  expect([lastDayOf(local(6, 11, 0)), lastDayOf(local(6, 11, 0, 1))]).toEqual(['2026-06-10', '2026-06-11']);
 });
 
 describe('an app that no longer reads', () => {

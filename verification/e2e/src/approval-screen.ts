@@ -26,7 +26,7 @@ export class ApprovalScreen {
       name: /^(Share( \d+ types? of data)?|Agree( to these changes)?)$/,
     });
     this.deny = page.getByRole('button', { name: /^(Don't share|Change nothing)$/ });
-    this.summary = page.getByRole('region', { name: 'In short' }).getByRole('status');
+    this.summary = page.getByRole('region', { name: /^(In short|What changes)$/ }).getByRole('status');
     this.changes = this.summary.getByRole('list');
     this.life = page.getByRole('radiogroup', { name: /^How long/ });
     this.lookBack = page.getByRole('radiogroup', { name: /^How far back/ });

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { currentLanguage } from '../texts/language.ts';
 import { useChange } from './change.ts';
-import { answerOf, api, dataOf, ofId } from './client.ts';
+import { answerOf, api, dataOf, ofId, serviceNow } from './client.ts';
 import { Problem } from './problem.ts';
 import type { ApprovedTerms, PendingApproval, SentTerms } from './resources.ts';
 
@@ -35,6 +35,11 @@ export function useWaitingApprovals() {
   return useQuery({
     queryKey: ['pending'],
     queryFn: () => answerOf(api.GET(PENDING, { params: { query: { status: 'pending' } } })),
+    // When the first of them expires.
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined &&
+      data.data.length > 0 &&
+      Math.max(1_000, Math.min(...data.data.map(({ expiresAt }) => Date.parse(expiresAt))) - serviceNow()),
   });
 }
 

@@ -20,14 +20,17 @@ export function Button({
 export function ButtonLink({
   to,
   kind = 'plain',
+  label,
   children,
 }: {
   readonly to: string;
+  /** What a screen reader says instead of the text. */
+  readonly label?: string;
   readonly kind?: ButtonKind;
   readonly children: React.ReactNode;
 }) {
   return (
-    <Link href={to} className={classOf(kind)}>
+    <Link href={to} className={classOf(kind)} aria-label={label}>
       {children}
     </Link>
   );

@@ -34,10 +34,10 @@ export function formatInstant(at: string): string {
   return instantFormat().format(new Date(at));
 }
 
-/** An instant within a sentence: “today at 12:00”, or the day and time. */
+/** An instant within a sentence: “today at 12:00”, or “on 27 Nov 2026 at 12:00”. */
 export function formatRecent(at: string): string {
   const isToday = localDay(at) === localDay(Date.now());
-  return isToday ? text('todayAt', { time: formatClock(at) }) : formatInstant(at);
+  return text(isToday ? 'todayAt' : 'dayAt', { day: formatDay(at), time: formatClock(at) });
 }
 
 /** The time of day of an instant in the browser's zone. */
@@ -66,6 +66,11 @@ export function Day({ at }: { readonly at: string }) {
 /** The day of an instant (RFC 3339 or Unix milliseconds) in the browser's zone. */
 export function formatDay(at: string | number): string {
   return dayFormat().format(new Date(at));
+}
+
+/** The last day before an end, which may be midnight, in the browser's zone. */
+export function formatLastDay(end: string | number): string {
+  return formatDay(new Date(end).getTime() - 1);
 }
 
 /** Formats a calendar date (YYYY-MM-DD), which has no time zone. */

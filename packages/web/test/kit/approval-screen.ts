@@ -53,14 +53,12 @@ export class ApprovalScreen {
 
   /** What an approval would allow. */
   get summary(): HTMLElement {
-    return within(screen.getByRole('region', { name: 'In short' })).getByRole('status');
+    return within(screen.getByRole('region', { name: /^(In short|What changes)$/ })).getByRole('status');
   }
 
   /** What would change for an existing connection, one text for each change. */
   get changes(): string[] {
-    return within(screen.getByRole('region', { name: 'In short' }))
-      .queryAllByRole('listitem')
-      .map(textOf);
+    return within(this.summary).queryAllByRole('listitem').map(textOf);
   }
 
   get firstDay(): HTMLInputElement {

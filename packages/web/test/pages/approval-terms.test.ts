@@ -82,7 +82,7 @@ test.each<[string, readonly string[], string]>([
 test('many types of data are counted in the sentence, and named after it in groups', async () => {
   await using opened = await open(SCOPE_NAMES, { connection: connectionOf(SCOPE_NAMES) });
   const [sentence, personal, others] = [...opened.approvals.summary.children].map(textOf);
-  expect(sentence).toMatch(/^Morning Run can read your data of 22 types, including new data, until /);
+  expect(sentence).toMatch(/^Morning Run can read 22 types of data, including new data, until /);
   expect(personal).toMatch(/^Very personal: Summary of all health data, .+ and Records from .+\.$/);
   expect(others).toMatch(/^Other types of data: Heart, .+ and Profile\.$/);
 });
@@ -173,8 +173,8 @@ test('an approval keeps a longer end and a later first day, and shares only what
   expect(page.changes).toEqual([['approve', sent]]);
 });
 
-test('an approval keeps a shorter end and an unlimited look-back', async () => {
-  await using opened = await open([SLEEP], { connection: connectionOf([HEART], { days: 1 }) });
+test('an approval keeps a shorter end, at midnight after the last day, and an unlimited look-back', async () => {
+  await using opened = await open([SLEEP], { connection: connectionOf([HEART], { days: 1.5 }) });
   const { page, approvals } = opened;
   expect(approvals.limits).toEqual(['As now, until 28 Nov 2026', 'As now, everything']);
   await approvals.choose('Sleep');

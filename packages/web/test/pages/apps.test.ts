@@ -84,8 +84,23 @@ test('the apps are shown once it is known whether requests wait, so that nothing
   screen.getByRole('region', { name: 'Also connected' });
   await page.press('Deutsch');
   page.see('Fragt nach 2 Datenarten, davon 1 sehr persönliche. Wartet bis 12:09 Uhr.');
-  await page.press('Ansehen', 'link');
+  page.answers.listPendingApprovals = listOf({
+    ...waiting,
+    expiresAt: after(12),
+    requestedScopes: [scope] as never,
+  });
+  await page.pass(9 * 60_000);
+  page.see('Fragt nach 1 sehr persönlichen Datenart. Wartet bis 12:12 Uhr.');
+  await page.press('Morning Run ansehen', 'link');
   expect(page.path).toBe(`/approve/${asked.id}`);
+});
+
+test('requests that cannot be loaded are not said to be none, and the apps are shown', async () => {
+  const failing = { listPendingApprovals: problem('RATE_LIMITED') };
+  await using page = await openPage('/apps', { answers: { ...answersOf(grantOf()), ...failing } });
+  page.see('This could not be loaded.', screen.getByRole('region', { name: 'Waiting for your decision' }));
+  page.see('None has read anything yet. See every read');
+  expect(rowsOf('Also connected')).toHaveLength(1);
 });
 
 test('a connection that is not the person’s is missing, with a way on', async () => {
@@ -99,7 +114,7 @@ test('apps of the same name are told apart, and each row says what the app reads
   const grants = [
     grantOf(read),
     grantOf({ id: 'grt_3', app: { clientId: TWIN }, scopes: recordedGrant.scopes }),
-    grantOf({ id: 'grt_2', ...stopped, app: { name: 'Diary' } }),
+    grantOf({ id: 'grt_2', ...stopped, ...read, lastAccessAt: afterDays(-1), app: { name: 'Diary' } }),
     grantOf({ id: 'grt_4', status: 'expired', expiresAt: afterDays(-1), app: { name: 'Sleeper' } }),
   ];
   await using page = await openPage('/apps', { answers: answersOf(...grants) });
@@ -110,7 +125,7 @@ test('apps of the same name are told apart, and each row says what the app reads
   const links = within(screen.getByRole('region', { name: 'Connected apps' })).getAllByRole('link');
   for (const link of links)
     expect(document.getElementById(link.getAttribute('aria-describedby') ?? '')?.textContent).toMatch(/app_/);
-  page.see('Last read: Morning Run, 25 Nov 2026, 12:00.');
+  page.see('Last read: Diary (ended), on 26 Nov 2026 at 12:00. See every read');
   await page.press(screen.getByText('Ended: 2 connections'));
   page.see('Stopped · 7 Nov 2026 – 26 Nov 2026');
   page.see('Expired · 7 Nov 2026 – 26 Nov 2026');
@@ -156,8 +171,8 @@ test('the page of an app says what is shared, and unfolds its purpose, domain an
   };
   const grant = { app, purpose: 'Your heart rate shows how hard you train.', dataFrom: '2026-01-01' };
   await using page = await openApp({ ...grant, ...read });
-  page.see('Can read 2 types of data until 5 Feb 2027. Read 3 times, last 25 Nov 2026, 12:00.');
-  page.see('Since 7 Nov 2026. Data shared: from 1 Jan 2026.');
+  page.see('Can read 2 types of data until 5 Feb 2027. Read 3 times, last on 25 Nov 2026 at 12:00.');
+  page.see('You agreed on 7 Nov 2026. Data: from 1 Jan 2026.');
   await page.press(screen.getByText('About Morning Run'));
   for (const text of ['app.example', 'Run Labs GmbH', 'Shows your heart rate', grant.purpose]) page.see(text);
   for (const [name, url] of [
@@ -202,8 +217,16 @@ test('each type of data has its last read in one of two groups, and each day its
 });
 
 test('in German, sharing without a first day has no bound, rather than all of the data', async () => {
-  await using page = await openPage(PAGE, { language: 'de', answers: answersOf(grantOf()) });
+  const ending = {
+    scopes: [HEART],
+    expiresAt: afterDays(1),
+    accessCount: 1,
+    lastAccessAt: after(-1),
+  } as const;
+  await using page = await openPage(PAGE, { language: 'de', answers: answersOf(grantOf(ending)) });
   page.see('Zeitraum der Daten: unbegrenzt.');
+  page.see('Kann 1 Datenart lesen, bis morgen, 28. Nov. 2026. 1 Zugriff, heute um 11:59 Uhr.');
+  screen.getByRole('region', { name: 'Datenarten' });
 });
 
 test('sharing stops only after confirmation, and its button waits for the answer', async () => {
@@ -346,7 +369,8 @@ test('an app whose access has stopped is asked to delete what it has read, once'
 
 test('an app that has read nothing is not asked to delete anything', async () => {
   await using page = await openApp(stopped);
-  page.see('It read none of your data.');
+  expect(screen.getAllByText('It read none of your data.')).toHaveLength(1);
+  page.see('Moodnot read');
   expect([page.find("Hasn't read anything yet"), screen.queryByRole('button', { name: /delete/ })]).toEqual([
     null,
     null,

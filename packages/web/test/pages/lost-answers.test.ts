@@ -205,7 +205,7 @@ test('a response that is not JSON counts as no response', async () => {
   page.see('Sharing has not stopped yet.');
   page.answers.summarizeAccesses = PORTAL;
   await page.press(/^Access history/, 'link');
-  page.see('Something between you and the service answered in its place.');
+  page.see('A proxy or network answered instead of the service.');
 });
 
 test('a sign-out that fails leaves the person signed in; the next one leads away', async () => {
@@ -219,12 +219,15 @@ test('a sign-out that fails leaves the person signed in; the next one leads away
   expect(page.leavings).toEqual([{ how: 'assign', url: '/' }]);
 });
 
-test('a mistyped address is told, without having to sign in, with a way to the start page', async () => {
-  await using page = await openPage('/histroy', { isSignedIn: false });
+test.each([
+  ['/histroy', false, '/'],
+  ['/console/new/x/y', true, '/console'],
+])('the mistyped address %s is told, with a way to the start page', async (path, isSignedIn, start) => {
+  await using page = await openPage(path, { isSignedIn });
   page.see('There is no such page');
-  expect(document.title).toBe('There is no such page · Your health data');
+  expect(document.title).toMatch(/^There is no such page · /);
   await page.press('Go to the start page', 'link');
-  expect([page.path, page.find('no such page')]).toEqual(['/', null]);
+  expect([page.path, page.find('no such page')]).toEqual([start, null]);
 });
 
 test('a browser that blocks storage shows the pages, in the language that is chosen', async () => {

@@ -7,7 +7,7 @@ import { Stack } from '../../ui/card.tsx';
 import { formatList } from '../../ui/formats.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
-import { formatDate, formatDay } from '../../ui/time.tsx';
+import { formatDate, formatLastDay } from '../../ui/time.tsx';
 import style from './approval-form.module.css';
 import { DecisionCard } from './decision-card.tsx';
 import { LimitsChoice } from './limits-choice.tsx';
@@ -152,7 +152,7 @@ function ChangedMeanwhile({
 function describe(connection: Connection | null): string {
   if (connection === null) return text('nothingShared');
   const { scopes, expiresAt, dataFrom } = connection;
-  const values = { items: formatList(scopes.map(scopeTitle)), until: formatDay(expiresAt) };
+  const values = { items: formatList(scopes.map(scopeTitle)), until: formatLastDay(expiresAt) };
   return dataFrom === null
     ? text('termsEverything', values)
     : text('termsFrom', { ...values, day: formatDate(dataFrom) });

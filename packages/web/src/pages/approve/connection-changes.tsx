@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { Connection, PendingApproval } from '../../api/resources.ts';
 import { formatList } from '../../ui/formats.ts';
 import { scopesInSentence, scopeTitle } from '../../ui/scopes.ts';
-import { formatDate, formatDay } from '../../ui/time.tsx';
+import { formatDate, formatLastDay } from '../../ui/time.tsx';
 import { describeWithdrawal } from '../../ui/withdrawal.ts';
 import style from './approval-form.module.css';
 import { KEPT, type Terms } from './terms.ts';
@@ -18,7 +18,7 @@ interface ChangesProps {
 export function ConnectionChanges(props: ChangesProps) {
   const { approval, connection, terms } = props;
   const { appName, scopes, expiresAt, dataFrom } = connection;
-  const now = { items: toList(scopes), until: formatDay(expiresAt), range: rangeText(dataFrom) };
+  const now = { items: toList(scopes), until: formatLastDay(expiresAt), range: rangeText(dataFrom) };
   return (
     <div className={style['differences']}>
       {terms.chosen.length === 0 ? null : <Changes {...props} />}
@@ -87,7 +87,7 @@ function toList(scopes: readonly string[]): string {
 
 /** The values of a sentence that says what goes on. */
 export function goesOnText(app: string, { scopes, expiresAt }: Connection) {
-  return { app, items: scopesInSentence(scopes), day: formatDay(expiresAt) };
+  return { app, items: scopesInSentence(scopes), day: formatLastDay(expiresAt) };
 }
 
 /** How far back the app sees. */
@@ -100,7 +100,7 @@ export function findChanges(
   connection: Connection,
   { added, stopped, life, end, firstDay, dayFault }: Terms,
 ) {
-  const ends = { from: formatDay(connection.expiresAt), to: formatDay(end) };
+  const ends = { from: formatLastDay(connection.expiresAt), to: formatLastDay(end) };
   const isEndNew = life !== KEPT && ends.from !== ends.to;
   const isFirstDayNew = dayFault === null && firstDay !== connection.dataFrom;
   const isSame = added.length + stopped.length === 0 && !isEndNew && !isFirstDayNew;

@@ -10,7 +10,7 @@ import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { formatList } from '../../ui/formats.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { SENSITIVE_SCOPES, scopesInSentence, scopeTitle } from '../../ui/scopes.ts';
-import { Clock, formatDate, formatDay, formatInstant } from '../../ui/time.tsx';
+import { Clock, formatDate, formatInstant, formatLastDay } from '../../ui/time.tsx';
 import { describeWithdrawal } from '../../ui/withdrawal.ts';
 import style from './approval-form.module.css';
 import { ConnectionChanges, ConnectionLink, findChanges, goesOnText } from './connection-changes.tsx';
@@ -44,11 +44,12 @@ export function DecisionCard({
 }) {
   const { approval, terms, decision } = rest;
   const { app, connection } = approval;
+  const title = text(connection === null ? 'inShort' : 'whatChanges');
   const count = terms.chosen.length;
   const isBusy = decision.isPending || decision.isSuccess;
   return (
-    <Card label={text('inShort')}>
-      <h2>{text(connection === null ? 'inShort' : 'whatChanges')}</h2>
+    <Card label={title}>
+      <h2>{title}</h2>
       <div ref={summary} tabIndex={-1} role="status" className={style['summary']}>
         {toSummary(approval, terms).map((sentence) => (
           <p key={sentence}>{sentence}</p>
@@ -168,16 +169,19 @@ function toGroups(scopes: readonly string[]): string[] {
   return ([true, false] as const).flatMap((isPersonal) => {
     const titles = groups.get(isPersonal)?.map(scopeTitle) ?? [];
     if (titles.length === 0) return [];
-    const group = text(isPersonal ? 'veryPersonal' : 'otherTypes');
+    const others = groups.has(true) ? 'otherTypes' : 'types';
+    const group = text(isPersonal ? 'veryPersonal' : others);
     return [text('groupOfTypes', { group, items: formatList(titles) })];
   });
 }
 
 function toSentence(app: string, { scopes, firstDay, lookBack, life, end }: Terms): string {
   // The end of a single day is within a day that the person knows.
-  const until = life === '1' ? formatInstant(new Date(end).toISOString()) : formatDay(end);
+  const until = life === '1' ? formatInstant(new Date(end).toISOString()) : formatLastDay(end);
   const items =
-    scopes.length > MOST_NAMED ? text('manyTypes', { count: scopes.length }) : scopesInSentence(scopes);
+    scopes.length > MOST_NAMED
+      ? text('manyTypes', { count: scopes.length })
+      : text('fewTypes', { items: scopesInSentence(scopes) });
   const values = { app, items, until };
   if (firstDay === null) return text('sentenceEverything', values);
   return text(lookBack === 'today' ? 'sentenceToday' : 'sentence', { ...values, day: formatDate(firstDay) });

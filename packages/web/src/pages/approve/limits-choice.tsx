@@ -8,7 +8,7 @@ import { TextField } from '../../ui/field.tsx';
 import { formatList } from '../../ui/formats.ts';
 import { type Choice, RadioChoice } from '../../ui/radio-choice.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
-import { formatDate, formatDay } from '../../ui/time.tsx';
+import { formatDate, formatLastDay } from '../../ui/time.tsx';
 import { type Choices, KEPT, type LookBack, type Terms } from './terms.ts';
 import { text } from './texts.ts';
 
@@ -57,7 +57,7 @@ function LifeChoice({ approval: { app, connection }, terms: { life, end }, onCha
   const choices = [
     ...(connection === null
       ? []
-      : [{ id: KEPT, text: text('keepEnd', { day: formatDay(connection.expiresAt) }) }]),
+      : [{ id: KEPT, text: text('keepEnd', { day: formatLastDay(connection.expiresAt) }) }]),
     ...GRANT_DAYS_CHOICES.filter((days) => !LONG_LIVES.includes(days)).map(toChoice),
     { id: OTHER, text: text('other') },
   ];
@@ -77,7 +77,7 @@ function LifeChoice({ approval: { app, connection }, terms: { life, end }, onCha
           onChange={(id) => onChange({ life: id })}
         />
       ) : null}
-      <Soft>{text('stopsAutomatically', { day: formatDay(end) })}</Soft>
+      <Soft>{text('stopsAutomatically', { day: formatLastDay(end) })}</Soft>
     </Stack>
   );
 }

@@ -1,18 +1,20 @@
 import { type ReactNode, useId } from 'react';
+import type { useWaitingApprovals } from '../../api/approvals.ts';
 import type { Grant, PendingApproval } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Monogram, Stack } from '../../ui/card.tsx';
 import { Folded } from '../../ui/folded.tsx';
 import { formatList } from '../../ui/formats.ts';
+import { Resource } from '../../ui/resource.tsx';
 import { Chevron, RowLink, Rows, RowWords } from '../../ui/rows.tsx';
 import { SENSITIVE_SCOPES, scopeTitle } from '../../ui/scopes.ts';
-import { formatClock, formatDate, formatDay } from '../../ui/time.tsx';
+import { formatClock, formatDay, formatLastDay } from '../../ui/time.tsx';
 import style from './apps.module.css';
 import { changesText } from './changes-text.ts';
 import { findDomain } from './domains.ts';
 import { endsInText, lastReadText, unusedText } from './grant-hints.tsx';
-import { findDaysLeft, isUnused, lastDayOf } from './grant-rules.ts';
+import { findDaysLeft, isUnused } from './grant-rules.ts';
 import { text } from './texts.ts';
 
 /** With more scopes, a row counts them. */
@@ -30,31 +32,45 @@ function Section({ title, children }: { readonly title: string; readonly childre
 }
 
 /** The open requests, the latest one of each app, each with the way to its decision. */
-export function WaitingApps({ approvals }: { readonly approvals: readonly PendingApproval[] }) {
-  const latest = [...Map.groupBy(approvals, ({ app }) => app.clientId).values()].flatMap(([first]) =>
-    first === undefined ? [] : [first],
-  );
-  if (latest.length === 0) return null;
+export function WaitingApps({ waiting }: { readonly waiting: ReturnType<typeof useWaitingApprovals> }) {
+  if (waiting.data?.data.length === 0) return null;
   return (
     <Section title={text('waitingTitle')}>
-      <Rows isMarked>
-        {latest.map(({ id, app, requestedScopes, expiresAt }) => (
-          <li key={id}>
-            <RowWords>
-              <h3>{app.name}</h3> <span className={style['soft']}>{app.redirectHost}</span>
-              <div className={style['soft']}>
-                {text('asks', {
-                  count: requestedScopes.length,
-                  personal: requestedScopes.filter(({ sensitive }) => sensitive).length,
-                  time: formatClock(expiresAt),
-                })}
-              </div>
-            </RowWords>
-            <ButtonLink to={`/approve/${id}`}>{text('review')}</ButtonLink>
-          </li>
-        ))}
-      </Rows>
+      <Resource query={waiting}>
+        {({ data }) => (
+          <Rows isMarked>
+            {[...Map.groupBy(data, ({ app }) => app.clientId).values()].map(([first]) => (
+              <WaitingApp key={first?.id} approval={first as PendingApproval} />
+            ))}
+          </Rows>
+        )}
+      </Resource>
     </Section>
+  );
+}
+
+function WaitingApp({
+  approval: { id, app, requestedScopes, expiresAt },
+}: {
+  readonly approval: PendingApproval;
+}) {
+  const title = appTitle(app);
+  return (
+    <li>
+      <RowWords>
+        <h3>{title}</h3> <span className={style['soft']}>{app.redirectHost}</span>
+        <div className={style['soft']}>
+          {text('asks', {
+            count: requestedScopes.length,
+            personal: requestedScopes.filter(({ sensitive }) => sensitive).length,
+            time: formatClock(expiresAt),
+          })}
+        </div>
+      </RowWords>
+      <ButtonLink to={`/approve/${id}`} label={text('reviewApp', { app: title })}>
+        {text('review')}
+      </ButtonLink>
+    </li>
   );
 }
 
@@ -132,7 +148,7 @@ function noteOf(grant: Grant): string {
 }
 
 function sharingOf(grant: Grant): string {
-  const day = formatDate(lastDayOf(grant.expiresAt));
+  const day = formatLastDay(grant.expiresAt);
   return `${text('typesUntil', { types: typesText(grant.scopes), day })} · ${lastReadText(grant)}`;
 }
 
@@ -149,7 +165,7 @@ function typesText(scopes: readonly string[]): string {
 export function EndedApps({ grants }: { readonly grants: readonly Grant[] }) {
   if (grants.length === 0) return null;
   return (
-    <Folded title={text('ended', { count: grants.length })}>
+    <Folded title={<h2>{text('ended', { count: grants.length })}</h2>}>
       {() => (
         <Rows>
           {grants.map((grant) => (
@@ -162,7 +178,8 @@ export function EndedApps({ grants }: { readonly grants: readonly Grant[] }) {
 }
 
 function endOf({ status, grantedAt, revokedAt, expiresAt }: Grant): string {
-  const [from, to] = [formatDay(grantedAt), formatDay(revokedAt ?? expiresAt)];
+  const from = formatDay(grantedAt);
+  const to = revokedAt === null ? formatLastDay(expiresAt) : formatDay(revokedAt);
   const how = text(status === 'expired' ? 'expired' : 'stopped');
   return `${how} · ${from === to ? to : text('period', { from, to })}`;
 }

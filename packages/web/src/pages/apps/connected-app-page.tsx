@@ -1,5 +1,4 @@
 import type { ReactNode } from 'react';
-import { Link } from 'wouter';
 import { useAccessDays } from '../../api/accesses.ts';
 import { useGrant, useRevocation } from '../../api/grants.ts';
 import type { Grant } from '../../api/resources.ts';
@@ -10,11 +9,11 @@ import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading } from '../../ui/focus.ts';
 import { Folded } from '../../ui/folded.tsx';
-import { Narrow, PageHeading } from '../../ui/layout.tsx';
+import { BackLink, Narrow, PageHeading } from '../../ui/layout.tsx';
 import { EmptyPage } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { Rows, RowWords } from '../../ui/rows.tsx';
-import { formatDate, formatDay, formatRecent, Instant } from '../../ui/time.tsx';
+import { formatDay, formatLastDay, formatRecent, Instant } from '../../ui/time.tsx';
 import { WebLink } from '../../ui/web-link.tsx';
 import { ReadsByDay } from '../history/day-list.tsx';
 import { AfterSharing } from './after-sharing.tsx';
@@ -22,7 +21,7 @@ import { AppChanges } from './app-changes.tsx';
 import style from './apps.module.css';
 import { findDomain } from './domains.ts';
 import { EndsSoon, UnusedHint } from './grant-hints.tsx';
-import { lastDayOf } from './grant-rules.ts';
+import { findDaysLeft } from './grant-rules.ts';
 import { NarrowingForm } from './narrowing-form.tsx';
 import { datesText, Receipt } from './receipt.tsx';
 import { SHOWN_DAYS, SharedPreviews, SharedTypes, toDaysOf } from './shared-types.tsx';
@@ -57,9 +56,7 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
   const app = appTitle(grant.app);
   return (
     <>
-      <p className={style['target']}>
-        <Link href="/apps">‹ {text('title')}</Link>
-      </p>
+      <BackLink to="/apps">{text('title')}</BackLink>
       <PageHeading title={app} lead={findDomain(grant.app, [])} />
       <Stack>
         <ChangeNotice
@@ -114,7 +111,7 @@ function Part({ title, children }: { readonly title: string; readonly children: 
   return (
     <li>
       <RowWords>
-        <Folded title={<strong>{title}</strong>}>{children}</Folded>
+        <Folded title={<h2>{title}</h2>}>{children}</Folded>
       </RowWords>
     </li>
   );
@@ -131,10 +128,11 @@ function Lead({ grant }: { readonly grant: Grant }) {
   const { status, scopes, grantedAt, expiresAt, revokedAt, endedBy, dataFrom } = grant;
   const count = scopes.length;
   const end = <Instant at={revokedAt ?? expiresAt} />;
+  const days = findDaysLeft(grant, Date.now()) ?? -1;
   return (
     <div>
       <p className={style['big']}>
-        {status === 'active' ? text('canReadUntil', { count, day: formatDate(lastDayOf(expiresAt)) }) : null}
+        {status === 'active' ? text('canReadUntil', { count, days, day: formatLastDay(expiresAt) }) : null}
         {status === 'expired' ? <Rich id="couldReadUntil" values={{ count, end }} /> : null}
         {status === 'revoked' ? (
           <Rich id="endedBy" values={{ count, end, by: text(ENDERS.get(endedBy) ?? 'byYou') }} />
@@ -153,8 +151,8 @@ function readsText({ status, lastAccessAt, accessCount }: Grant): string {
 }
 
 function NothingRead({ grant: { status, lastAccessAt } }: { readonly grant: Grant }) {
-  if (lastAccessAt !== null) return <Soft>{text('nothingLately', { days: SHOWN_DAYS })}</Soft>;
-  return <Soft>{text(status === 'active' ? 'readsEmpty' : 'readNothing')}</Soft>;
+  const mayRead = status === 'active' && lastAccessAt === null;
+  return <Soft>{text(mayRead ? 'readsEmpty' : 'nothingLately', { days: SHOWN_DAYS })}</Soft>;
 }
 
 /** The deployment's address for people who need help with an app, with the app's id in it; nothing if there is none. */

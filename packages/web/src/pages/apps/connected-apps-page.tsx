@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import { useWaitingApprovals } from '../../api/approvals.ts';
 import { useGrants, useRevocationOfAll } from '../../api/grants.ts';
-import type { Grant, PendingApproval } from '../../api/resources.ts';
+import type { Grant } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Stack } from '../../ui/card.tsx';
@@ -27,9 +27,7 @@ export function ConnectedAppsPage() {
       {waiting.isPending ? (
         <Loading />
       ) : (
-        <Resource query={grants}>
-          {(found) => <Apps grants={found} waiting={waiting.data?.data ?? []} />}
-        </Resource>
+        <Resource query={grants}>{(found) => <Apps grants={found} waiting={waiting} />}</Resource>
       )}
     </Narrow>
   );
@@ -40,20 +38,20 @@ function Apps({
   waiting,
 }: {
   readonly grants: readonly Grant[];
-  readonly waiting: readonly PendingApproval[];
+  readonly waiting: ReturnType<typeof useWaitingApprovals>;
 }) {
   const active = grants.filter(({ status }) => status === 'active');
   const ended = grants.filter(({ status }) => status !== 'active');
   const { notable, others } = sortByAttention(active, Date.now());
-  const isAlone = waiting.length + notable.length === 0;
+  const isAlone = waiting.data?.data.length === 0 && notable.length === 0;
   return (
     <>
       <PageHeading
         title={text('canReadCount', { count: active.length })}
-        lead={active.length === 0 ? text('nobodyText') : <LastReadOf grants={active} />}
+        lead={active.length === 0 ? text('nobodyText') : <LastReadOf grants={grants} />}
       />
       <Stack>
-        <WaitingApps approvals={waiting} />
+        <WaitingApps waiting={waiting} />
         <AppRows title={text('lookTitle')} grants={notable} all={active} isMarked />
         <AppRows title={text(isAlone ? 'title' : 'alsoTitle')} grants={others} all={active} />
         {active.length === 0 ? <ButtonLink to="/data">{text('previewData')}</ButtonLink> : null}
@@ -65,16 +63,18 @@ function Apps({
   );
 }
 
-/** Which app has read last; nothing if none has. */
+/** Which app has read last, also one whose connection has ended. */
 function LastReadOf({ grants }: { readonly grants: readonly Grant[] }) {
-  const read = grants.filter(({ lastAccessAt }) => lastAccessAt !== null);
-  const [latest] = read.toSorted((one, other) => timeOf(other) - timeOf(one));
-  if (latest === undefined) return null;
-  const values = { app: appTitle(latest.app), when: formatRecent(latest.lastAccessAt ?? '') };
-  return <Rich id="lastReadOf" values={values} components={{ link: <Link href="/history" /> }} />;
+  const [latest] = grants.toSorted((one, other) => timeOf(other) - timeOf(one));
+  const components = { link: <Link href="/history" /> };
+  const at = latest?.lastAccessAt ?? null;
+  if (latest === undefined || at === null) return <Rich id="noneHasRead" components={components} />;
+  const title = appTitle(latest.app);
+  const app = latest.status === 'active' ? title : text('appEnded', { app: title });
+  return <Rich id="lastReadOf" values={{ app, when: formatRecent(at) }} components={components} />;
 }
 
-const timeOf = ({ lastAccessAt }: Grant) => Date.parse(lastAccessAt ?? '');
+const timeOf = ({ lastAccessAt }: Grant) => Date.parse(lastAccessAt ?? '1970-01-01');
 
 /** Ends all sharing after a confirmation; offered for more than one app. */
 function StopAll({ count }: { readonly count: number }) {

@@ -13,13 +13,8 @@ const UNUSED_DAYS = 30;
 export function findDaysLeft({ status, expiresAt }: Pick<Grant, 'status' | 'expiresAt'>, now: number) {
   const end = Date.parse(expiresAt);
   if (status !== 'active' || end <= now) return null;
-  const days = (Date.parse(lastDayOf(expiresAt)) - Date.parse(localDay(now))) / DAY_MS;
+  const days = (Date.parse(localDay(end - 1)) - Date.parse(localDay(now))) / DAY_MS;
   return days <= WARNING_DAYS ? days : null;
-}
-
-/** The last day of sharing (YYYY-MM-DD) in the browser's zone. */
-export function lastDayOf(expiresAt: string): string {
-  return localDay(Date.parse(expiresAt) - 1);
 }
 
 /** Whether an app that can read has read nothing for 60 days, or nothing at all in the first 30. */

@@ -27,17 +27,11 @@ export function SharedTypes({
   readonly grant: Grant;
   readonly days: readonly AccessDay[] | null;
 }) {
+  const personal = grant.scopes.filter((scope) => SENSITIVE_SCOPES.has(scope));
+  const others = grant.scopes.filter((scope) => !SENSITIVE_SCOPES.has(scope));
   const groups = [
-    {
-      title: text('veryPersonal'),
-      isMarked: true,
-      scopes: grant.scopes.filter((scope) => SENSITIVE_SCOPES.has(scope)),
-    },
-    {
-      title: text('otherTypes'),
-      isMarked: false,
-      scopes: grant.scopes.filter((scope) => !SENSITIVE_SCOPES.has(scope)),
-    },
+    { title: text('veryPersonal'), isMarked: true, scopes: personal },
+    { title: text(personal.length === 0 ? 'types' : 'otherTypes'), isMarked: false, scopes: others },
   ];
   return groups.map(({ title, isMarked, scopes }) => {
     if (scopes.length === 0) return null;
@@ -94,7 +88,11 @@ export function SharedPreviews({ grant: { scopes, dataFrom } }: { readonly grant
   );
 }
 
-function lastReadOf({ grantedAt }: Grant, scope: string, days: readonly AccessDay[]): string {
+function lastReadOf(
+  { status, grantedAt, lastAccessAt }: Grant,
+  scope: string,
+  days: readonly AccessDay[],
+): string {
   const hasRead = (count: AccessDay['scopes'][number]) =>
     count.released > 0 && count.scope.split(' ').includes(scope);
   // Newest first.
@@ -102,7 +100,7 @@ function lastReadOf({ grantedAt }: Grant, scope: string, days: readonly AccessDa
   const today = localDay(Date.now());
   if (day === today) return text('lastReadToday');
   if (day !== undefined) return text('lastReadOn', { day: formatDate(day) });
-  return text(localDay(grantedAt) > addDays(today, -SHOWN_DAYS) ? 'notReadYet' : 'notReadLately', {
-    days: SHOWN_DAYS,
-  });
+  const isSure = lastAccessAt === null || localDay(grantedAt) > addDays(today, -SHOWN_DAYS);
+  if (!isSure) return text('notReadLately', { days: SHOWN_DAYS });
+  return text(status === 'active' ? 'notReadYet' : 'notRead');
 }
