@@ -21,8 +21,6 @@ type BodyOf<Operation extends keyof operations> = operations[Operation] extends 
 export type Access = Schemas['Access'];
 /** The accesses of one app on one day of the requested time zone. */
 export type AccessDay = Schemas['AccessDay'];
-/** What an operator of the service did about the person. */
-export type OperatorAct = Schemas['OperatorAct'];
 /** An app with the name that the person approved; with `currentName` only if it has another name now. */
 export type NamedApp = Access['app'];
 
@@ -70,5 +68,3 @@ export type Session = DataOf<'getSession'>;
 export type EndedSession = DataOf<'signOut'>;
 /** The answer of `GET …/receipt`; also the content of the downloaded file. */
 export type SignedReceipt = DataOf<'getReceipt'>;
-/** The response of the token endpoint (RFC 6749 5.1). */
-export type Tokens = Schemas['Tokens'];

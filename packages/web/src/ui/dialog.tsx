@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import style from './dialog.module.css';
 
-/** The window of a dialog: dims the page and holds the content. Without `isOpen` a `DialogTrigger` around it decides. */
+/** The window of a dialog: dims the page and holds the content. */
 export function DialogWindow({
   isOpen,
   onOpenChange,
@@ -11,8 +11,8 @@ export function DialogWindow({
   dialog = '',
   children,
 }: {
-  readonly isOpen?: boolean;
-  readonly onOpenChange?: (isOpen: boolean) => void;
+  readonly isOpen: boolean;
+  readonly onOpenChange: (isOpen: boolean) => void;
   /** Whether a press beside the dialog closes it. */
   readonly isDismissable?: boolean;
   /** A class that changes the overlay. */
@@ -21,13 +21,12 @@ export function DialogWindow({
   readonly dialog?: string | undefined;
   readonly children: ReactNode;
 }) {
-  const control = isOpen === undefined ? {} : { isOpen };
   return (
     <ModalOverlay
       className={`${style['overlay']} ${overlay}`}
       isDismissable={isDismissable}
-      {...control}
-      {...(onOpenChange === undefined ? {} : { onOpenChange })}
+      isOpen={isOpen}
+      onOpenChange={onOpenChange}
     >
       <Modal className={`${style['dialog']} ${dialog}`}>{children}</Modal>
     </ModalOverlay>

@@ -16,7 +16,7 @@ interface TextFieldProps {
   readonly onChange: (value: string) => void;
   readonly hint?: ReactNode;
   readonly error?: string | undefined;
-  readonly type?: 'text' | 'url' | 'date' | 'password';
+  readonly type?: 'text' | 'url' | 'date';
   readonly isRequired?: boolean;
   readonly multiline?: boolean;
   readonly min?: string;
@@ -69,13 +69,11 @@ export function Select({
   options,
   value,
   onChange,
-  hint,
 }: {
   readonly label: string;
   readonly options: readonly Option[];
   readonly value: string;
   readonly onChange: (id: string) => void;
-  readonly hint?: string;
 }) {
   const id = useId();
   return (
@@ -86,7 +84,6 @@ export function Select({
         className={style['input']}
         value={value}
         onChange={(event) => onChange(event.target.value)}
-        {...(hint === undefined ? {} : { 'aria-describedby': `${id}-hint` })}
       >
         {[...Map.groupBy(options, ({ group }) => group)].map(([group, members]) =>
           group === undefined ? (
@@ -98,11 +95,6 @@ export function Select({
           ),
         )}
       </select>
-      {hint === undefined ? null : (
-        <span id={`${id}-hint`} className={style['hint']}>
-          {hint}
-        </span>
-      )}
     </div>
   );
 }

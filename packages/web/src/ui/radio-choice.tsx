@@ -1,4 +1,4 @@
-import { FieldError, Label, Radio, RadioGroup } from 'react-aria-components';
+import { Label, Radio, RadioGroup } from 'react-aria-components';
 import style from './radio-choice.module.css';
 
 export interface Choice {
@@ -12,22 +12,14 @@ export function RadioChoice({
   choices,
   value,
   onChange,
-  error,
 }: {
   readonly label: string;
   readonly choices: readonly Choice[];
   readonly value: string;
   readonly onChange: (id: string) => void;
-  readonly error?: string | undefined;
 }) {
   return (
-    <RadioGroup
-      className={style['group'] ?? ''}
-      value={value}
-      onChange={onChange}
-      isInvalid={error !== undefined}
-      validationBehavior="aria"
-    >
+    <RadioGroup className={style['group'] ?? ''} value={value} onChange={onChange}>
       <Label className={style['label'] ?? ''}>{label}</Label>
       <div className={style['choices']}>
         {choices.map(({ id, text }) => (
@@ -37,7 +29,6 @@ export function RadioChoice({
           </Radio>
         ))}
       </div>
-      <FieldError className={style['error'] ?? ''}>{error}</FieldError>
     </RadioGroup>
   );
 }

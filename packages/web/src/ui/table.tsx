@@ -10,8 +10,6 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
 }
 
-const ROOMY_COLUMNS = 7;
-
 /** Rows with column titles. On a phone, each row is a block with titles beside the values. */
 export function Table<Row>({
   caption,
@@ -24,13 +22,9 @@ export function Table<Row>({
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
 }) {
-  const isRoomy = columns.length <= ROOMY_COLUMNS;
   return (
     <div className={style['frame']}>
-      <table
-        className={isRoomy ? `${style['table']} ${style['roomy']}` : style['table']}
-        aria-label={caption}
-      >
+      <table className={style['table']} aria-label={caption}>
         <thead>
           <tr>
             {columns.map(({ title, isNumber }) => (
