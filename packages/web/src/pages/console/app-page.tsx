@@ -13,7 +13,7 @@ import { AppStatusTag } from './app-status-tag.tsx';
 import { Credentials } from './credentials.tsx';
 import { Overview } from './overview.tsx';
 import { RequestLog } from './request-log.tsx';
-import { Sandbox } from './sandbox/sandbox-tab.tsx';
+import { Triggers } from './sandbox/triggers.tsx';
 import { Settings } from './settings.tsx';
 import { text } from './texts.ts';
 import { WebhookTab } from './webhook/webhook-tab.tsx';
@@ -25,7 +25,7 @@ const TABS = [
   { tab: 'log', title: 'log', Content: RequestLog },
   { tab: 'webhook', title: 'webhook', Content: WebhookTab },
   { tab: 'settings', title: 'settings', Content: Settings },
-  { tab: 'sandbox', title: 'sandbox', Content: Sandbox },
+  { tab: 'sandbox', title: 'sandbox', Content: Triggers },
 ] as const;
 
 /** A tab of an app. That of the sandbox is in a sandbox deployment only. */

@@ -1,12 +1,13 @@
 import { type FormEvent, useState } from 'react';
 import { useTrigger } from '../../../api/developer-apps.ts';
 import { isRefusal, Problem, violationOf } from '../../../api/problem.ts';
-import type { Triggered } from '../../../api/resources.ts';
+import type { DeveloperApp, Triggered } from '../../../api/resources.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card, Row, Soft } from '../../../ui/card.tsx';
 import { Select, TextField } from '../../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
-import { text } from '../texts.ts';
+import { linkTo } from '../../../ui/web-link.tsx';
+import { Rich, text } from '../texts.ts';
 
 type Trigger = Triggered['trigger'];
 
@@ -21,8 +22,8 @@ const TEXTS = {
 
 const TRIGGERS = Object.keys(TEXTS) as Trigger[];
 
-/** Lets something happen to a connection, as its person or time would. */
-export function Triggers({ clientId }: { readonly clientId: string }) {
+/** In a sandbox deployment: lets something happen to a connection, as its person or time would. */
+export function Triggers({ app: { clientId } }: { readonly app: DeveloperApp }) {
   const [grantId, setGrantId] = useState('');
   const [trigger, setTrigger] = useState<Trigger>('data.arrive');
   const change = useTrigger(clientId);
@@ -34,7 +35,9 @@ export function Triggers({ clientId }: { readonly clientId: string }) {
     <form onSubmit={submit}>
       <Card label={text('triggers')}>
         <h2>{text('triggers')}</h2>
-        <Soft>{text('triggersText')}</Soft>
+        <Soft>
+          <Rich id="triggersText" components={linkTo('/docs/sandbox')} />
+        </Soft>
         <TextField
           label={text('grant')}
           isRequired
