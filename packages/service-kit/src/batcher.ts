@@ -15,11 +15,16 @@ import { withinOrigins } from './telemetry/current-origin.ts';
 // the queue is full, the key with most loses its newest item. An item waits at most half of its caller's time, so that enough is left
 // for the answer; later, or when the caller has given up, it is refused instead of sent. The error of a run is the error of all its
 // items, except that an item that cannot be read or stored fails alone. A run ends early when the last of its callers has given up.
-// With batches of one item and several at once, it shares turns of work (`createTurns`). It stores nothing and repeats nothing.
+// The recorder of accesses adds its items without the deadlines of its callers, so only `maxWaitMs` limits their wait. With batches of
+// one item and several at once, it shares turns of work (`createTurns`). It stores nothing and repeats nothing.
 
 export interface BatcherOptions<Item> {
   /** Maximum total cost of the items that wait. Default 2,000. */
   readonly maxQueued?: number;
+  /** The same for the items of one key; more are refused. Default: any. */
+  readonly maxPerKey?: number;
+  /** Items of this key wait as long as it takes: they have neither a limit nor an expiry, and lose no place. Default: none. */
+  readonly keptKey?: string;
   /** Maximum wait in milliseconds. Default 15 s. */
   readonly maxWaitMs?: number;
   /** Maximum cost of a batch; no single item has more. Default 64. */
@@ -102,11 +107,12 @@ export class Batcher<Item, Result> {
 
   /** Rejects with `unavailable` if the item was not sent. */
   add(item: Item, deadline = currentDeadline()): Promise<Result> {
-    const { maxWaitMs = 15_000, keyOf, costOf } = this.#options;
-    const waitMs = Math.min(maxWaitMs, (deadline?.remainingMs() ?? Number.POSITIVE_INFINITY) / 2);
+    const { maxWaitMs = 15_000, keptKey, keyOf, costOf } = this.#options;
+    const [key, cost, origin] = [keyOf?.(item) ?? '', costOf?.(item) ?? 1, currentOrigin()];
+    const maxMs = key === keptKey ? Number.POSITIVE_INFINITY : maxWaitMs;
+    const waitMs = Math.min(maxMs, (deadline?.remainingMs() ?? Number.POSITIVE_INFINITY) / 2);
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const expiresAt = performance.now() + waitMs;
-    const [key, cost, origin] = [keyOf?.(item) ?? '', costOf?.(item) ?? 1, currentOrigin()];
     this.#queue({ item, key, cost, deadline, origin, expiresAt, resolve, reject });
     this.#sendSoon();
     return promise;
@@ -125,11 +131,13 @@ export class Batcher<Item, Result> {
     this.#watch(call.expiresAt);
   }
 
-  /** Returns false if the call has to be refused itself, because no other key has more. */
+  /** Returns false if the call has to be refused itself, because its key has too many, or no other key has more. */
   #makeRoom({ key, cost }: Call<Item, Result>): boolean {
-    const { maxQueued = 2_000 } = this.#options;
+    const { maxQueued = 2_000, maxPerKey = maxQueued, keptKey } = this.#options;
+    if (key === keptKey) return true;
+    const own = (this.#lines.get(key)?.cost ?? 0) + cost;
+    if (own > maxPerKey) return false;
     while (this.#waiting + cost > maxQueued) {
-      const own = (this.#lines.get(key)?.cost ?? 0) + cost;
       const largest = this.#findLargest();
       const last = largest !== undefined && largest.cost > own ? largest.calls.at(-1) : undefined;
       if (largest === undefined || last === undefined) return false;
@@ -141,7 +149,9 @@ export class Batcher<Item, Result> {
 
   #findLargest(): Line<Item, Result> | undefined {
     let largest: Line<Item, Result> | undefined;
-    for (const line of this.#lines.values()) if (line.cost > (largest?.cost ?? 0)) largest = line;
+    for (const [key, line] of this.#lines) {
+      if (key !== this.#options.keptKey && line.cost > (largest?.cost ?? 0)) largest = line;
+    }
     return largest;
   }
 
@@ -264,7 +274,9 @@ export function batchingCalls<Item, Result>(run: Run<Item, Result>, options?: Ba
   return (item: Item): Promise<Result> => batcher.add(item);
 }
 
-export interface TurnLimits extends Pick<BatcherOptions<unknown>, 'maxQueued' | 'maxWaitMs' | 'perKey'> {
+type QueueLimits = Pick<BatcherOptions<unknown>, 'maxQueued' | 'maxPerKey' | 'maxWaitMs' | 'perKey'>;
+
+export interface TurnLimits extends QueueLimits {
   /** Maximum number running at once, over all keys. */
   readonly atOnce: number;
 }

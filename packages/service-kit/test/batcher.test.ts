@@ -244,6 +244,19 @@ describe('keys', () => {
   });
 });
 
+describe('a key with a limit of its own', () => {
+  test('is refused above it, others are not', async () => {
+    const { all, run } = createRuns({ maxPerKey: 2 });
+    void all('first:');
+    await turn();
+    const [busy, quiet] = [all(...some(3, 'busy')), all(...some(2, 'quiet'))];
+    await run(0).answer();
+    await run(1).answer();
+    expect(values(await busy)).toEqual(['busy:0 2', 'busy:1 2', 'unavailable']);
+    expect(values(await quiet)).toEqual(['quiet:0 2', 'quiet:1 2']);
+  });
+});
+
 describe('changes with keys', () => {
   const MARGIN_MS = 500;
 

@@ -29,9 +29,11 @@ const accessSettings = {
     'Further connections: four for recording accesses, the others for checks of tokens and sessions and for counts.',
   ),
   ACCESS_QUEUE_LIMIT: integer(10_000, { min: 500, unit: 'accesses' }).describe(
-    'Maximum number of accesses that wait for their batch; more are refused.',
+    'Maximum number of accesses that wait for their insert; more are refused.',
   ),
-  ACCESS_QUEUE_WAIT_MS: durationMs(900).describe('Maximum wait of an access for its batch.'),
+  ACCESS_QUEUE_WAIT_MS: durationMs(900).describe(
+    'Maximum wait of an access for its insert; refusals, and accesses that are inserted, wait as long as it takes.',
+  ),
   ACCESS_CLOCK_TOLERANCE_MS: integer(30_000, { min: 10_000, max: 86_400_000, unit: 'ms' }).describe(
     'Maximum difference between the clocks of process and database; beyond it nothing is released.',
   ),

@@ -78,7 +78,7 @@ function measureRecorder(metrics: Metrics, recorder: AccessRecorder): AccessReco
     () => refused,
   );
   metrics.readGauge(
-    { name: 'phds_access_queue_length', help: 'Accesses that wait for the next batch.' },
+    { name: 'phds_access_queue_length', help: 'Accesses that wait for their insert or their judgement.' },
     () => recorder.waiting,
   );
   return {

@@ -80,18 +80,27 @@ async function startHeld(limits: { maxQueued?: number; maxWaitMs?: number } = {}
 const some = (count: number, change: object = {}) =>
   Array.from({ length: count }, () => ({ ...accessOf(GRANT), ...change }));
 
+/** Lets everything go on that waits for nothing. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 9; turn += 1) await new Promise(setImmediate);
+}
+
 describe('the access recorder', () => {
-  test('has one insert and one judgement in flight, and judges a batch after its commit while the next one is inserted', async () => {
+  test('has one insert in flight, and judges a batch after its commit while the next one is inserted', async () => {
     const [recorder, store] = startRecorder();
     const release = store.holdJudgements();
     const first = recorder.record(some(1));
     await eventually(() => expect(store.told).toEqual(['insert 1', 'inserted 1', 'judge 1']));
     const others = [recorder.record(some(8)), recorder.record(some(9))];
-    await eventually(() => expect(store.told).toHaveLength(7));
-    expect(store.told.slice(3)).toEqual(['insert 8', 'inserted 8', 'insert 9', 'inserted 9']);
+    await eventually(() => expect(store.told).toHaveLength(5));
+    await turns();
+    // The third waits: at most one batch is judged and one inserted at a time.
+    expect(store.told.slice(3)).toEqual(['insert 8', 'inserted 8']);
+    expect(recorder.waiting).toBe(8 + 9);
     release();
     await Promise.all([first, ...others]);
-    expect(store.told.slice(7)).toEqual(['judge 8', 'judge 9']);
+    expect(store.told.slice(5)).toEqual(['judge 8', 'insert 9', 'inserted 9', 'judge 9']);
+    expect(recorder.waiting).toBe(0);
   });
 
   test('chains its batches, and writes refusals as separate records that repeat the refused one', async () => {
@@ -335,6 +344,29 @@ describe('a refusal', () => {
     expect(last?.accessRecords).toMatchObject([
       { verdict: 'token_expired', refersTo: mixed?.accessRecords[1]?.id },
     ]);
+  });
+
+  test('waits for a hanging insert as long as it takes, also without room in the queue', async () => {
+    const [recorder, store] = startRecorder({ maxQueued: 3, maxWaitMs: 1_000 });
+    store.judgement = byPage;
+    const releaseJudgement = store.holdJudgements();
+    const refused = recorder.record(pages(2, 3, 2));
+    await eventually(() => expect(store.told.at(-1)).toBe('judge 3'));
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    const release = store.holdInserts();
+    const inserting = recorder.record(some(1));
+    await turns();
+    const waiting = recorder.record(some(3));
+    releaseJudgement();
+    await turns();
+    const outcomes = Promise.allSettled([waiting, recorder.record(some(1))]);
+    jest.advanceTimersByTime(60_000);
+    expect(await outcomes).toEqual([NOT_RECORDED, NOT_RECORDED]);
+    release();
+    expect(await refused).toEqual(['grant_revoked', 'token_expired', 'grant_revoked']);
+    expect(await inserting).toEqual(['released']);
+    const verdicts = store.batches.flatMap((batch) => batch.accessRecords.map(({ verdict }) => verdict));
+    expect(verdicts.filter((verdict) => verdict !== '')).toEqual(await refused);
   });
 
   test('that cannot be recorded makes its call fail as not recorded', async () => {

@@ -9,16 +9,17 @@ import { createAccessRecordStamps } from './stamps.ts';
 import type { AccessStatements } from './statements.ts';
 
 // An access is recorded in three steps: its record is inserted and committed, it is judged by a statement that begins after that commit,
-// and a refusal is inserted as a record of its own. Each step is shared by the calls that arrive while the one before is in flight. One
-// insert is in flight at a time, because the chain follows the order of inserts; a judgement may overlap the next insert. A failed
-// insert may have been committed, so the next one begins another chain. Nothing is repeated: a call whose step fails is not released.
+// and a refusal is inserted as a record of its own. Calls that arrive while an insert is in flight share the next one. One insert is in
+// flight at a time, because the chain follows the order of inserts. The judgement of a batch may overlap the next insert, but no more:
+// while judgements hang, nothing is recorded that could not be released. A failed insert may have been committed, so the next one begins
+// another chain. Nothing is repeated: a call whose step fails is not released.
 
 interface Dependencies {
   readonly statements: AccessStatements;
   readonly clock: Clock;
-  /** Maximum number of waiting accesses; further calls are refused immediately. */
+  /** Maximum number of accesses and refusals that wait for their insert; further calls are refused immediately. */
   readonly maxQueued: number;
-  /** Maximum wait in milliseconds. */
+  /** Maximum wait of an access for its insert, in milliseconds. Refusals wait as long as it takes. */
   readonly maxWaitMs: number;
   /** Maximum number of accesses in one batch; no single call has more. */
   readonly maxBatch: number;
@@ -36,7 +37,7 @@ export interface AccessRecorder extends AsyncDisposable {
   record(accesses: readonly Access[]): Promise<Verdict[]>;
   /** Continues with another chain, because the database may lack the end of the present one. */
   beginChain(): void;
-  /** Number of records that wait for the next batch. */
+  /** Number of accesses and refusals that wait for their insert, and of accesses that wait for the judgement before theirs. */
   readonly waiting: number;
 }
 
@@ -52,31 +53,42 @@ interface Entry {
   readonly refusals: readonly Refusal[];
 }
 
-/** The accesses of a call with their committed records. */
+/** The committed records of an entry. */
 interface Recorded {
-  readonly accesses: readonly Access[];
   readonly records: readonly AccessRecord[];
+  /** The judgements of all entries of the batch; those of this one are at `index`. */
+  readonly judging: Promise<readonly Judgement[][]>;
+  readonly index: number;
 }
 
 export function createAccessRecorder(dependencies: Dependencies): AccessRecorder {
   const { statements, maxBatch, maxQueued, maxWaitMs } = dependencies;
   const chain = createChain(dependencies);
-  const limits = { maxQueued, maxWaitMs, maxCost: maxBatch };
-  const inserts = new Batcher(chain.insert, {
-    ...limits,
+  let judged: Promise<unknown> = Promise.resolve();
+  let unjudged = 0;
+  const insertAndJudge = async (entries: readonly Entry[]): Promise<Recorded[]> => {
+    const recorded = await chain.insert(entries);
+    unjudged = entries.flatMap(({ accesses }) => accesses).length;
+    await judged;
+    unjudged = 0;
+    const judging = judge(statements, entries, recorded);
+    judged = judging.catch(() => undefined);
+    return recorded.map((records, index) => ({ records, judging, index }));
+  };
+  const inserts = new Batcher(insertAndJudge, {
+    maxQueued,
+    maxWaitMs,
+    maxCost: maxBatch,
     costOf: ({ accesses, refusals }: Entry) => accesses.length + refusals.length,
-    // Refusals and accesses take turns.
+    // Refusals and accesses take turns. A lost refusal would leave its access recorded as released.
     keyOf: ({ refusals }: Entry) => (refusals.length > 0 ? 'refusals' : 'accesses'),
-  });
-  const judgements = new Batcher((calls: readonly Recorded[]) => judge(statements, calls), {
-    ...limits,
-    costOf: ({ accesses }: Recorded) => accesses.length,
+    keptKey: 'refusals',
   });
   const running = new Set<Promise<unknown>>();
 
   const recordAll = async (accesses: readonly Access[]): Promise<Verdict[]> => {
-    const records = await inserts.add({ accesses, refusals: [] });
-    const verdicts = await judgements.add({ accesses, records });
+    const { records, judging, index } = await inserts.add({ accesses, refusals: [] });
+    const verdicts = (await judging)[index] ?? [];
     const refusals = toRefusals(records, verdicts);
     if (refusals.length > 0) await inserts.add({ accesses: [], refusals });
     return verdicts as Verdict[];
@@ -97,7 +109,7 @@ export function createAccessRecorder(dependencies: Dependencies): AccessRecorder
     },
     beginChain: chain.end,
     get waiting() {
-      return inserts.waiting;
+      return inserts.waiting + unjudged;
     },
     async [Symbol.asyncDispose]() {
       while (running.size > 0) await Promise.allSettled(running);
@@ -156,15 +168,20 @@ function takingFrom(values: readonly Uint8Array[]): () => Uint8Array {
   return () => next.next().value ?? new Uint8Array();
 }
 
-/** Returns the judgements of each call. */
-async function judge(statements: AccessStatements, calls: readonly Recorded[]): Promise<Judgement[][]> {
-  const accesses = calls.flatMap((call) => call.accesses);
-  const userRefs = calls.flatMap(({ records }) => records.map(({ userRef }) => userRef));
+/** Returns the judgements of each entry. */
+async function judge(
+  statements: AccessStatements,
+  entries: readonly Entry[],
+  recorded: readonly AccessRecord[][],
+): Promise<Judgement[][]> {
+  const accesses = entries.flatMap((entry) => entry.accesses);
+  if (accesses.length === 0) return [];
+  const userRefs = recorded.flat().flatMap(({ refersTo, userRef }) => (refersTo === null ? [userRef] : []));
   const judgements = await statements.judge(accesses, userRefs);
   // A missing verdict must never count as released.
   if (judgements.length !== accesses.length) throw new Error('the number of judgements is wrong');
   const next = judgements.values();
-  return calls.map((call) => call.accesses.map(() => next.next().value as Judgement));
+  return entries.map((entry) => entry.accesses.map(() => next.next().value as Judgement));
 }
 
 /** Throws unless all judgements are verdicts. */
