@@ -13,7 +13,7 @@ import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type pg from 'pg';
 import { startBackgroundTasks } from './access/background.ts';
 import { loggingClockDifference } from './access/clock-difference.ts';
-import { createAccessHistory } from './access/history.ts';
+import { createAccessHistory, createHistoryTurns } from './access/history.ts';
 import { type AccessRecorder, createAccessRecorder } from './access/record.ts';
 import { type AccessStatements, createAccessStatements } from './access/statements.ts';
 import { createUsage } from './access/usage.ts';
@@ -186,6 +186,7 @@ async function createRpcServices(
   const grants = createGrants(parts);
   const approvals = createApprovals({ ...parts, maxLivePerApp: config.MAX_LIVE_PENDING_PER_APP });
   const liveness = createLivenessChecks(parts);
+  const read = { ...parts, turns: createHistoryTurns(pools.ordinary) };
   const sessions = createSessions(parts);
   const signer = await createJoseSigner(config.RECEIPT_PRIVATE_KEY, RECEIPT_TYPE);
   const consent = {
@@ -202,7 +203,7 @@ async function createRpcServices(
     ...(config.SANDBOX
       ? [createSandboxService({ sandbox: createSandbox({ ...parts, grants }), userOf })]
       : []),
-    createAccessService({ recorder, history: createAccessHistory(parts), usage: createUsage(parts), userOf }),
+    createAccessService({ recorder, history: createAccessHistory(read), usage: createUsage(read), userOf }),
     createGrantService({ grants, liveness }),
     createSessionService(sessions),
     createPersonOperatorService({ grants, approvals, sessions, acts: operatorRecord, clock }),

@@ -43,25 +43,32 @@ describe('the access history', () => {
     ]);
   });
 
-  test('is read in turn with those of others: one who asks for many leaves connections to them', async () => {
-    await using narrow = await startConsent({ settings: { DATABASE_POOL_SIZE: '4' } });
-    const { owner, history } = narrow;
-    const [greedy, other] = [await narrow.session('greedy'), await narrow.session('other')];
-    const order: string[] = [];
-    const list = (name: string, session: typeof greedy) =>
-      history.listAccesses({}, session).then(() => order.push(name));
-    const locked = await owner.connect();
-    await locked.query('BEGIN');
-    await locked.query('LOCK TABLE person');
-    const answers = Array.from({ length: 12 }, () => list('greedy', greedy));
-    const countBlocked = async () => (await owner.query(BLOCKED)).rows.length;
-    await eventually(async () => (await countBlocked()) > 1);
-    answers.push(list('other', other));
-    await locked.query('COMMIT');
-    locked.release();
-    await Promise.all(answers);
-    expect(order.indexOf('other')).toBeLessThan(6);
-  });
+  test.each(['history', 'usage'])(
+    'is read in turn: one who asks for much %s leaves connections to others',
+    async (what) => {
+      await using narrow = await startConsent({ settings: { DATABASE_POOL_SIZE: '4' } });
+      const { owner, history } = narrow;
+      const [greedy, other] = [await narrow.session('greedy'), await narrow.session('other')];
+      const { clientId } = await registerApp(narrow, 'greedy');
+      const order: string[] = [];
+      const list = (name: string, session: typeof greedy) =>
+        history.listAccesses({}, session).then(() => order.push(name));
+      const readUsage = () => history.getAppUsage({ clientId }, greedy).then(() => order.push('greedy'));
+      const locked = await owner.connect();
+      await locked.query('BEGIN');
+      await locked.query('LOCK TABLE person, app');
+      const answers = Array.from({ length: 12 }, () =>
+        what === 'usage' ? readUsage() : list('greedy', greedy),
+      );
+      const countBlocked = async () => (await owner.query(BLOCKED)).rows.length;
+      await eventually(async () => (await countBlocked()) > 1);
+      answers.push(list('other', other));
+      await locked.query('COMMIT');
+      locked.release();
+      await Promise.all(answers);
+      expect(order.indexOf('other')).toBeLessThan(6);
+    },
+  );
 
   test('keeps the order of a batch across pages', async () => {
     const grant = await approve(consent, await registerApp(consent), 'pager');

@@ -149,11 +149,11 @@ function toPlacement({ DATABASE_DISTRIBUTED: distributed }: Config): Placement {
 const SCANS_WAITING = 20;
 
 function toScanLimits({ SUMMARY_SCAN_TIMEOUT_MS: statementTimeoutMs }: Config): ScanLimits {
-  return { maxQueued: SCANS_WAITING, maxWaitMs: statementTimeoutMs / 4, statementTimeoutMs };
+  return { maxPerKey: SCANS_WAITING, maxWaitMs: statementTimeoutMs / 4, statementTimeoutMs };
 }
 
-/** Reads that wait for a turn, and how long: less than the gateway waits for an answer. */
-const READS = { maxQueued: 400, maxWaitMs: 2_000 };
+/** Reads of one app that wait for a turn, and how long: less than the gateway waits for an answer. */
+const READS = { maxPerKey: 200, maxWaitMs: 2_000 };
 
 /** Few at once, because newest pages wait for the connections and for the processor time that they use. */
 function createReadTurns(pool: Postgres['pool']): Turns {

@@ -123,7 +123,7 @@ export function presentPoint(point: TrendPoint, bucket: TrendBucket) {
 }
 
 /** Limits of large summaries. */
-export interface ScanLimits extends Pick<TurnLimits, 'maxQueued' | 'maxWaitMs'> {
+export interface ScanLimits extends Pick<TurnLimits, 'maxPerKey' | 'maxWaitMs'> {
   /** Milliseconds. */
   readonly statementTimeoutMs: number;
 }

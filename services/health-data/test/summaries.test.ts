@@ -91,7 +91,7 @@ describe('large summaries', () => {
   });
 
   test('are refused when many of the app are waiting or the wait is long, and continue afterwards', async () => {
-    const { ask, scans } = open({ maxQueued: 2, maxWaitMs: 50 });
+    const { ask, scans } = open({ maxPerKey: 2, maxWaitMs: 50 });
     const first = ['ada', 'bob'].map((user) => ask('app', user));
     await settled();
     const late = ['cyd', 'eve'].map((user) => ask('app', user));

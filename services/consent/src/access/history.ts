@@ -1,5 +1,5 @@
 import { type Listed, offsetOf, type Page } from '@phds/catalog/pagination';
-import { createTurns } from '@phds/service-kit/batcher';
+import { createTurns, type Turns } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
 import { notFound } from '@phds/service-kit/errors';
 import { toHalf } from '@phds/service-kit/postgres/postgres';
@@ -15,8 +15,10 @@ const DAY_MS = 86_400_000;
 /** Number of accesses in one piece of an export; with the longest texts they fit into one message. */
 const EXPORT_PIECE = 500;
 const USUAL_DAYS = 30;
-/** One who reads a long history leaves connections to others. */
-const TURNS = { perKey: 2, maxQueued: 100, maxWaitMs: 2_000 };
+const TURNS = { perKey: 2, maxPerKey: 20, maxWaitMs: 2_000 };
+
+/** The turns of people for their history and for the usage of their apps: who reads much of both leaves connections to others. */
+export const createHistoryTurns = (pool: pg.Pool) => createTurns({ ...TURNS, atOnce: toHalf(pool) });
 
 export interface AccessFilter {
   readonly grantId: string | null;
@@ -36,14 +38,14 @@ type CountedDay = Omit<UnnamedDay, 'attempts'>;
 
 interface Parts {
   readonly pools: { readonly ordinary: pg.Pool };
+  readonly turns: Turns;
   readonly clock: Clock;
 }
 
 export type AccessHistory = ReturnType<typeof createAccessHistory>;
 
 /** Who read a person's data: entries from the records, and totals from the counts. Throws `not_found` for another user's grant. */
-export function createAccessHistory({ pools: { ordinary: pool }, clock }: Parts) {
-  const turns = createTurns({ ...TURNS, atOnce: toHalf(pool) });
+export function createAccessHistory({ pools: { ordinary: pool }, turns, clock }: Parts) {
   return {
     list: (userId: string, filter: AccessFilter, page: Page): Promise<Listed<AccessEntry>> =>
       turns(userId, async () => {

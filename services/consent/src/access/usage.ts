@@ -1,3 +1,4 @@
+import type { Turns } from '@phds/service-kit/batcher';
 import { notFound } from '@phds/service-kit/errors';
 import { execute, select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
@@ -12,18 +13,21 @@ export type Usage = ReturnType<typeof createUsage>;
 /** The usage of apps, for their developers: counts of access records, and of refusals reported by gateways. */
 export function createUsage({
   pools: { ordinary: pool },
+  turns,
 }: {
   readonly pools: { readonly ordinary: pg.Pool };
+  readonly turns: Turns;
 }) {
   return {
     /** A null range means the last 30 days. Throws `not_found` unless the user owns the app. */
-    async ofApp(clientId: string, ownerId: string, range: DayRange | null): Promise<AppUsage[]> {
-      const owned = await execute(
-        pool,
-      )`SELECT FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
-      if (owned === 0) throw notFound();
-      return select<AppUsage>(pool)`${selectUsage(clientId, range)}`;
-    },
+    ofApp: (clientId: string, ownerId: string, range: DayRange | null): Promise<AppUsage[]> =>
+      turns(ownerId, async () => {
+        const owned = await execute(
+          pool,
+        )`SELECT FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
+        if (owned === 0) throw notFound();
+        return select<AppUsage>(pool)`${selectUsage(clientId, range)}`;
+      }),
     /** Adds a gateway's counts, ignoring those of unknown apps; all or nothing. */
     addRefusals: (refusals: readonly RefusalCount[]) => addRefusals(pool, refusals),
   };
