@@ -1,3 +1,4 @@
+import { translateDatabaseError } from './postgres/errors.ts';
 import type { Logger } from './telemetry/log.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
@@ -7,13 +8,17 @@ import type { Metrics } from './telemetry/metrics.ts';
  */
 export type FailureReports = (task: string) => (error: unknown) => void;
 
-/** Logs and counts the failures of background tasks. A task is exported from its first mention, so that its first failure shows. */
+/**
+ * Logs and counts the failures of background tasks. A task is exported from its first mention, so that its first failure shows. What does
+ * not answer is logged as `unavailable`, which needs no stack.
+ */
 export function reportFailures(metrics: Metrics, log: Pick<Logger, 'warn'>): FailureReports {
   return (task) => {
     const count = metrics.countFailures(task);
-    return (err) => {
+    return (error) => {
       count();
-      log.warn({ err }, `${task} failed`);
+      const translated = translateDatabaseError(error);
+      log.warn({ err: translated.reason === 'unavailable' ? translated : error }, `${task} failed`);
     };
   };
 }

@@ -33,10 +33,11 @@ test('a backlog is deleted immediately, in batches, until a batch is not full', 
   expect(batches).toEqual([1_000, 1_000, 1_000, 500]);
 });
 
-test('a failing table is named in the log and does not delay the others', async () => {
+test('a failing table is named in the log and does not delay the others; one that is unavailable needs no stack', async () => {
   const reached = Promise.withResolvers<void>();
   const { lines, pruning } = start({
-    first: () => Promise.reject(new Error('locked out')),
+    first: () => Promise.reject(new Error('a defect')),
+    locked: () => Promise.reject(Object.assign(new Error('locked'), { code: '55P03' })),
     second: async () => {
       reached.resolve();
       return 0;
@@ -44,7 +45,12 @@ test('a failing table is named in the log and does not delay the others', async 
   });
   await reached.promise;
   await pruning[Symbol.asyncDispose]();
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ msg: 'pruning first failed' }]);
+  const stack = expect.any(String);
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { msg: 'pruning first failed', err: { message: 'a defect', stack } },
+    { msg: 'pruning locked failed', err: { reason: 'unavailable', cause: { errorCode: '55P03' } } },
+  ]);
+  expect(lines[1]).not.toContain('"stack"');
 });
 
 test('disposal waits for the running batch and starts no other', async () => {
