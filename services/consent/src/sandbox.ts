@@ -57,8 +57,11 @@ export function createSandbox({ pools: { ordinary }, grants, change, evictions }
         await grants.revoke(grant.id, grant.userId);
         return { changed: true };
       }
-      const changed = await change(null, () => expire(ordinary, grant.id));
-      evictions.publish({ case: 'grantId', value: grant.id });
+      const changed = await change(null, async () => {
+        const ended = await expire(ordinary, grant.id);
+        evictions.publish({ case: 'grantId', value: grant.id });
+        return ended;
+      });
       return { changed };
     },
   };
