@@ -1,6 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeEach, expect, test } from '@jest/globals';
-import { context, diag, propagation, type Span, trace } from '@opentelemetry/api';
+import {
+  context,
+  createTraceState,
+  diag,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  trace,
+} from '@opentelemetry/api';
 import { eventually } from '@phds/test-kit/conditions';
 import { OtlpReceiver } from '@phds/test-kit/otlp-receiver';
 import { shared } from '@phds/test-kit/shared';
@@ -48,6 +56,22 @@ function request<T>(id: string, work: (origin: Origin, span: Span) => T): T {
 }
 
 const named = (name: string) => receiver.spans.find((span) => span.name === name);
+
+test('a call continues the trace of its caller without its `tracestate`, which is not exported either', async () => {
+  const [traceId, spanId] = ['a'.repeat(32), 'b'.repeat(16)];
+  const tracer = trace.getTracer('test');
+  const carrier = { traceparent: `00-${traceId}-${spanId}-01`, tracestate: 'vendor=canary' };
+  const taken = propagation.extract(ROOT_CONTEXT, carrier);
+  expect(trace.getSpanContext(taken)).toEqual({ traceId, spanId, traceFlags: 1, isRemote: true });
+  const traceState = createTraceState('vendor=canary');
+  const caller = trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: 1, traceState });
+  tracer
+    .startSpan('continued', { links: [{ context: { traceId, spanId, traceFlags: 1, traceState } }] }, caller)
+    .end();
+  await eventually(() => named('continued') !== undefined);
+  expect(named('continued')).toMatchObject({ traceId, parentSpanId: spanId });
+  expect(receiver.bodies.join()).not.toContain('canary');
+});
 
 test('an export contains neither texts of errors nor attributes that are not known to be harmless', async () => {
   request('work', (_origin, span) => {

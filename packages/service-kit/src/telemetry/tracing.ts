@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as grpc from '@grpc/grpc-js';
-import { type Attributes, DiagLogLevel, diag } from '@opentelemetry/api';
+import {
+  type Attributes,
+  type Context,
+  DiagLogLevel,
+  defaultTextMapGetter,
+  diag,
+  type SpanContext,
+  type TextMapGetter,
+} from '@opentelemetry/api';
 import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -18,7 +26,8 @@ import { sampledLogOf } from './security-log.ts';
 /*
  * Traces by OpenTelemetry's SDK and its instrumentations of gRPC, pg (also below Prisma) and ioredis. The SDK reads `OTEL_*` itself. This
  * module is loaded only if traces are on. Here is what the SDK cannot know: which attributes may leave the process. The gateway makes the
- * spans of its requests itself (http/observation.ts): the instrumentation of http continues the traces of strangers.
+ * spans of its requests itself (http/observation.ts): the instrumentation of http continues the traces of strangers. That of gRPC does so
+ * too, before a caller is admitted: the network and mutual TLS decide who reaches the rpc ports.
  *
  * The instrumentations replace methods of classes. They are given the classes here, because their own way, hooks for module loading,
  * has to be set before the first import (`node --import`).
@@ -52,7 +61,7 @@ export function startTracing({ service, log, lastExportMs }: TracingOptions): As
     resource: resourceFromAttributes({ 'service.name': service }),
     // The default detectors would add the command line and the host.
     resourceDetectors: [envDetector],
-    textMapPropagator: new W3CTraceContextPropagator(),
+    textMapPropagator: new TraceparentPropagator(),
     traceExporter: exportSafely(isJson ? new JsonExporter() : new ProtobufExporter()),
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_LENGTH },
     metricReaders: [],
@@ -66,6 +75,13 @@ export function startTracing({ service, log, lastExportMs }: TracingOptions): As
       await Promise.race([sdk.shutdown().catch(warn), limit]);
     },
   };
+}
+
+/** Takes nothing but `traceparent` from a call. */
+class TraceparentPropagator extends W3CTraceContextPropagator {
+  override extract(context: Context, carrier: unknown, getter: TextMapGetter): Context {
+    return super.extract(context, { traceparent: getter.get(carrier, 'traceparent') }, defaultTextMapGetter);
+  }
 }
 
 function instrument(): void {
@@ -139,14 +155,17 @@ function toSafeSpan(span: ReadableSpan): ReadableSpan {
     ...event,
     attributes: pickExported(attributes),
   }));
-  const links = span.links.map(({ context: { traceState: _, ...context } }) => ({ context }));
+  const links = span.links.map(({ context }) => ({ context: withoutState(context) }));
   return Object.create(span, {
+    spanContext: { value: () => withoutState(span.spanContext()) },
     attributes: { value: pickExported(span.attributes) },
     events: { value: events },
     links: { value: links },
     status: { value: { code: span.status.code } },
   });
 }
+
+const withoutState = ({ traceState: _, ...context }: SpanContext): SpanContext => context;
 
 function pickExported(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => EXPORTED.has(name)));
