@@ -110,11 +110,12 @@ export function isProtectedAddress(text: string): boolean {
   return url !== null && url.search === '' && url.hash === '' && isProtected(url);
 }
 
-/** An HTTP proxy to hosts outside. */
-export function proxyUrl() {
+/** An HTTP proxy to hosts outside. An earlier Node would ignore it and connect directly (`proxyEnv` of https.Agent). */
+export function proxyUrl(nodeVersion = process.version) {
   return z
     .string()
     .refine(isProxy, 'must be http:// or https://, a host and a port, without a path')
+    .refine(() => !/^v24\.[0-4]\./.test(nodeVersion), 'needs Node 24.5 or later')
     .optional()
     .meta({
       unit: '`http://host:port` or `https://host:port`, with `user:password@` if needed',
