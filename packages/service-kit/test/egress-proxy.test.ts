@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
@@ -44,15 +45,16 @@ describeWithCertificates('requests through a proxy', () => {
     {
       addresses = ADDRESSES,
       at = proxy.address,
+      scheme = 'http',
       attemptMs = 10_000,
-    }: { addresses?: string[]; at?: string; attemptMs?: number } = {},
+    }: { addresses?: string[]; at?: string; scheme?: string; attemptMs?: number } = {},
   ) {
     return createPublicClient({
       resolve: async () => addresses,
       allowLoopback: false,
       attemptMs,
       proxy: {
-        url: new URL(`http://user:${encodeURIComponent(PASSWORD)}@${at}`),
+        url: new URL(`${scheme}://user:${encodeURIComponent(PASSWORD)}@${at}`),
         onFailure: (error) => void failures.push(error),
       },
     }).post({ url, headers: {}, body: '{}' }, new AbortController().signal);
@@ -88,6 +90,9 @@ describeWithCertificates('requests through a proxy', () => {
   test('a proxy that connects to no address, or does not answer, fails the attempt', async () => {
     proxy.answer = () => 403;
     expect(await post('https://pulse.test/')).toEqual({ status: null, failure: 'connection_failed' });
+    await using silent = createTcpServer((socket) => socket.destroy());
+    await using closing = await ConnectProxy.start(await listenOnLoopback(silent));
+    expect(await post('https://pulse.test/', { at: closing.address })).toMatchObject({ status: null });
     proxy.answer = () => null;
     expect(await post('https://pulse.test/', { attemptMs: 100 })).toEqual({
       status: null,
@@ -104,9 +109,19 @@ describeWithCertificates('requests through a proxy', () => {
     expect(await post('https://pulse.test/', { at: closed.address })).toMatchObject({
       failure: 'connection_failed',
     });
+    await using strange = createTcpServer((socket) => socket.resume().end('SSH-2.0-strange\r\n\r\n'));
+    await using silent = createTcpServer((socket) => socket.destroy());
+    for (const server of [strange, silent]) {
+      await post('https://pulse.test/', { at: `127.0.0.1:${await listenOnLoopback(server)}` });
+    }
+    const { port } = receiver.address() as AddressInfo;
+    await post('https://pulse.test/', { scheme: 'https', at: `127.0.0.1:${port}` });
     expect(failures).toEqual([
       expect.objectContaining({ code: 'ERR_PROXY_TUNNEL', statusCode: 407 }),
       expect.objectContaining({ code: 'ECONNREFUSED' }),
+      expect.objectContaining({ code: 'ERR_PROXY_TUNNEL', statusCode: Number.NaN }),
+      expect.objectContaining({ code: 'ERR_PROXY_TUNNEL' }),
+      expect.objectContaining({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }),
     ]);
     const told = failures.map((error) => JSON.stringify(error, Object.getOwnPropertyNames(error))).join();
     for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), BASIC]) expect(told).not.toContain(secret);

@@ -2,6 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import type { Duplex } from 'node:stream';
 import ipaddr from 'ipaddr.js';
 
 /** For name, connection, TLS, request and answer together. */
@@ -12,7 +13,7 @@ const MAX_IGNORED_BYTES = 1_024;
 /** An HTTP proxy, with its user name and password in the URL if it asks for them. */
 export interface EgressProxy {
   readonly url: URL;
-  /** Receives why the proxy serves nobody: it cannot be reached, or refuses the credentials. Contains no credentials. */
+  /** Receives why the proxy serves nobody: it cannot be reached, refuses the credentials, or is none. Contains no credentials. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -161,8 +162,22 @@ function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Prom
   return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', abort));
 }
 
-/** Codes of a proxy that cannot be reached. Every other error comes from the destination, through the open tunnel. */
-const UNREACHABLE = /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
+/** Tells errors of the proxy from those of the destination. */
+class ProxyAgent extends Agent {
+  /** Whether the proxy opened the last tunnel, so that errors come from the destination. */
+  isOpen = false;
+
+  override createConnection(
+    options: RequestOptions,
+    callback?: (error: Error | null, socket: Duplex) => void,
+  ): Duplex | null | undefined {
+    const toProxy = super.createConnection(options, (error, socket) => {
+      this.isOpen = socket !== toProxy;
+      callback?.(error, socket);
+    });
+    return toProxy;
+  }
+}
 
 /**
  * Has the proxy connect to one of the addresses; the certificate is checked for the name. A refusal is about the destination, so the
@@ -176,7 +191,7 @@ async function sendThrough(
   limits: { readonly timeout: number; readonly signal: AbortSignal },
 ): Promise<EgressContent> {
   const name = isIP(hostOf(url)) === 0 ? { servername: url.hostname } : {};
-  const agent = new Agent({ proxyEnv: { HTTPS_PROXY: proxy.url.href } });
+  const agent = new ProxyAgent({ proxyEnv: { HTTPS_PROXY: proxy.url.href } });
   let last: unknown;
   for (const hostname of addresses) {
     try {
@@ -184,9 +199,10 @@ async function sendThrough(
     } catch (error) {
       last = error;
       if (limits.signal.aborted) break;
-      const { code = '', statusCode } = error as { readonly code?: string; readonly statusCode?: number };
-      if (statusCode !== undefined && statusCode !== 407) continue;
-      if (statusCode === 407 || UNREACHABLE.test(code)) proxy.onFailure(error);
+      // NaN if the answer is not HTTP.
+      const status = (error as { readonly statusCode?: number }).statusCode || 407;
+      if (status !== 407) continue;
+      if (!agent.isOpen) proxy.onFailure(error);
       break;
     }
   }
