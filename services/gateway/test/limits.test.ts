@@ -291,6 +291,13 @@ describe('known clients', () => {
     },
   );
 
+  test('are remembered for the client id that they came with, and for no other that an answer names', async () => {
+    gateway.backends.answer({ authenticateClient: () => ({ clientId: 'app_6' }) });
+    await send('app_5', 'first');
+    gateway.backends.answer({ authenticateClient: () => ({ clientId: 'app_5' }) });
+    expect(remaining(await send('app_5', 'first'))).toBe('4');
+  });
+
   test('are not forgotten for any number of addresses that name apps without a secret', () => {
     const clients = new KnownClients();
     clients.add({ clientId: 'app_1', clientSecret: 's' }, 'app_1');
