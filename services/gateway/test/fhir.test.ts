@@ -158,15 +158,6 @@ describe('the judged scopes', () => {
     expect(body.issue[0]).toMatchObject({ code: 'forbidden', diagnostics: 'The scope is read:conditions.' });
   });
 
-  test('are asked for again before consent is denied, so that a new approval works at once', async () => {
-    const token = newSecret('access_token');
-    const search = () => get('/Observation?code=59408-5', bearer(token));
-    holding([HEART, OXYGEN], [HEART]);
-    expect((await search()).status).toBe(403);
-    holding([HEART, OXYGEN]);
-    expect((await search()).status).toBe(200);
-  });
-
   test('are fewer in a second try if one was withdrawn, and none is an error', async () => {
     let scopes = [HEART, OXYGEN];
     const refused = new AppError('consent_required', '', { requiredScope: OXYGEN });
@@ -182,12 +173,6 @@ describe('the judged scopes', () => {
     expect(await scopeOf('/Observation')).toEqual([`${HEART} ${OXYGEN}`, HEART]);
     answer({ read: throwing(refused) });
     expect(await scopeOf('/Observation')).toBe('CONSENT_REQUIRED');
-    expect(reads()).toHaveLength(2);
-  });
-
-  test('are sent again once with a renewed assertion', async () => {
-    answer({ read: throwing(new AppError('assertion_stale')) });
-    expect((await get('/Observation')).status).toBe(503);
     expect(reads()).toHaveLength(2);
   });
 });

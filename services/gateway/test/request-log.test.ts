@@ -296,13 +296,6 @@ describe('the list of requests', () => {
       expect(response.status).toBe(400);
       expect(await response.json()).toMatchObject({ code: 'INVALID_REQUEST', errors: [{ parameter }] });
     });
-
-    test("of another developer's app are not found", async () => {
-      gateway.backends.answer({
-        getApp: throwing(new AppError('not_found')),
-      });
-      expect((await list(gateway)).status).toBe(404);
-    });
   });
 
   describeWithRedis('with Redis', () => {

@@ -134,7 +134,7 @@ describe('limits of surfaces', () => {
     const gateway = shareTestGateway({ LIMIT_USER_PER_MINUTE: '3', LIMIT_USER_CHANGES_PER_MINUTE: '2' });
 
     test.each([
-      ['/partner/consent/grants', '/partner/consent/grants/revoke-all', 200],
+      ['/partner/consent/accesses/summary', '/partner/consent/grants/revoke-all', 200],
       ['/developer/apps', '/developer/apps/app_1/webhook/test', 202],
     ])('are limited for each person, separately for reads and changes: %s', async (list, change, done) => {
       const ada = randomUUID();
@@ -146,7 +146,7 @@ describe('limits of surfaces', () => {
       for (let i = 0; i < 4; i += 1) reads.push(await send(ada, list, 'GET'));
       expect(reads.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
       expect(await reads[3]?.json()).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
-      expect(reads[3]?.headers.get('ratelimit-policy')).toBe('"user";q=3;w=60');
+      for (const { headers } of reads) expect(headers.get('ratelimit-policy')).toBe('"user";q=3;w=60');
       const changes: Response[] = [];
       for (let i = 0; i < 3; i += 1) changes.push(await send(ada, change, 'POST'));
       expect(changes.map(({ status }) => status)).toEqual([done, done, 429]);
@@ -209,26 +209,6 @@ describe('limits of surfaces', () => {
       const revocation = { method: 'DELETE', headers };
       expect((await gateway.fetch('/partner/consent/grants/grt_1', revocation)).status).toBe(200);
     });
-  });
-
-  test('every response to an authenticated caller reports the state of its limit', async () => {
-    await using gateway = await startGateway({});
-    const session = { authorization: `Bearer ${await gateway.sessions.issueSession('ada')}` };
-    const lists = ['/developer/apps', '/partner/consent/pending'];
-    const histories = [
-      '/partner/consent/grants',
-      '/partner/consent/accesses',
-      '/partner/consent/accesses/summary',
-    ];
-    for (const path of [...lists, ...histories, '/partner/session', '/partner/nothing']) {
-      const { headers } = await gateway.fetch(path, { headers: session });
-      expect([path, headers.get('ratelimit-policy')]).toEqual([path, '"user";q=600;w=60']);
-      expect(headers.get('ratelimit')).toMatch(/^"user";r=\d+;t=\d+$/);
-    }
-    for (const path of ['token', 'revoke', 'introspect', 'par', 'authorize']) {
-      const { headers } = await post(gateway, `/oauth/${path}`, CLIENT);
-      expect([path, headers.get('ratelimit-policy')]).toEqual([path, '"client";q=6000;w=60']);
-    }
   });
 });
 
@@ -303,16 +283,6 @@ describe('failed authentications', () => {
       expect((await post(gateway, 'app_3', 'wrong')).status).toBe(429);
       expect((await post(gateway, 'app_2', 'wrong')).status).toBe(429);
       expect((await post(gateway, 'app_1', 'right')).status).toBe(200);
-    });
-
-    test('with guessed tokens count for the address, even when the tokens are well-formed', async () => {
-      await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '3' });
-      gateway.backends.answer({ introspect: () => ({ status: TokenStatus.UNKNOWN }) });
-      const seen: number[] = [];
-      for (let i = 0; i < 5; i += 1) {
-        seen.push(...(await statuses(gateway, 1, { headers: bearer(newSecret('access_token')) })));
-      }
-      expect(seen).toEqual([401, 401, 401, 429, 429]);
     });
 
     test('with tokens that were issued but have ended count for each token and never for the address', async () => {

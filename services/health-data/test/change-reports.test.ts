@@ -35,16 +35,6 @@ test('consent is told the changed categories with the day of the latest reading,
   );
 });
 
-test('changes wait while consent does not answer, and are reported when it does', async () => {
-  harness.consent.refusesChanges = true;
-  await harness.putReadings('patient', [pulse('2026-02-01', 60)]);
-  await eventually(() => expect(harness.consent.refusedChanges).toBeGreaterThan(1));
-  expect(await waiting()).toBe(1);
-  harness.consent.refusesChanges = false;
-  await eventually(() => expect(reportsOf('patient')).toEqual([['heart', '2026-02-01']]));
-  await eventually(async () => expect(await waiting()).toBe(0));
-});
-
 test('a change that consent takes for invalid is passed over, and keeps no other change back', async () => {
   harness.consent.refusesChanges = true;
   harness.consent.invalidUser = 'invalid';

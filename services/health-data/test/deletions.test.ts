@@ -161,15 +161,6 @@ describe('the deletion of a window', () => {
     return (await harness.storedOf(userId)).length;
   }
 
-  test('a window with more readings than one statement can delete is deleted', async () => {
-    await harness.put('much-in-a-window', times(5 * PIECE + 1, heart));
-    await harness.put('much-in-a-window', [row('steps', minutes(0), 5)]);
-    await deletions.cancelWhen(`(SELECT count(*) FROM gone) > ${PIECE}`);
-    expect(await remove('much-in-a-window', windowOf())).toBe(5 * PIECE + 1);
-    expect((await harness.storedOf('much-in-a-window')).map(({ type }) => type)).toEqual(['steps']);
-    await harness.expectDerived('much-in-a-window');
-  });
-
   test('readings of other sources, at the same instants and outside the window are kept', async () => {
     const sources = ['apple-watch', 'csv', 'iphone'];
     // More readings at one instant than one deletion piece.

@@ -10,9 +10,6 @@ const heart = (minute: number, value = 60) =>
   row('heart-rate', new Date(Date.UTC(2025, 5, 1, 0, minute)).toISOString(), value);
 const steps = row('steps', '2025-06-01T08:00:00Z', 500);
 
-const everyHeart = (from: Date | null = null) =>
-  [{ metric: 'heart-rate', source: null, range: { from, to: null } }] as const;
-
 async function listChanges(userId: string) {
   const { rows } = await harness.pool.query(
     'SELECT number::int, at, categories FROM reading_change WHERE user_id = $1 ORDER BY number',
@@ -52,20 +49,6 @@ test('each transaction that changes readings gets the next number, with the cate
     ],
     deleted: [[0, 3]],
   });
-});
-
-test('a write that changes nothing gets no number', async () => {
-  await harness.put('idle', [heart(0)]);
-  await harness.put('idle', [heart(0)]);
-  expect(await harness.remove('idle', [heart(5)], everyHeart(new Date('2026-01-01')))).toBe(0);
-  expect(await listChanges('idle')).toHaveLength(1);
-});
-
-test('a deleted reading that is stored again is no longer among the deleted ones', async () => {
-  await harness.put('back', [heart(0), heart(1)]);
-  expect(await harness.remove('back', [], everyHeart())).toBe(2);
-  await harness.put('back', [heart(1)]);
-  expect(await listNumbers('back')).toEqual({ stored: [[1, 3]], deleted: [[0, 2]] });
 });
 
 test('writes at the same time get different numbers without gaps, and their times never decrease', async () => {
