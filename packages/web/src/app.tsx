@@ -1,41 +1,30 @@
 import { useLingui } from '@lingui/react';
 import { isScope } from '@phds/catalog/scopes';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { findPageMessage } from './api/page-message.ts';
 import { StartPage } from './pages/start-page.tsx';
 import { Shell } from './ui/layout.tsx';
+import { lazyPart } from './ui/lazy-part.ts';
 import { Loading, NoSuchPage } from './ui/notice.tsx';
 import { FailureBoundary } from './ui/resource.tsx';
 import { SignedIn } from './ui/signed-in.tsx';
 
-const ApprovalPage = lazy(async () => ({
-  default: (await import('./pages/approve/approval-page.tsx')).ApprovalPage,
-}));
-const ConnectedAppsPage = lazy(async () => ({
-  default: (await import('./pages/apps/connected-apps-page.tsx')).ConnectedAppsPage,
-}));
-const ConnectedAppPage = lazy(async () => ({
-  default: (await import('./pages/apps/connected-app-page.tsx')).ConnectedAppPage,
-}));
-const HistoryPage = lazy(async () => ({
-  default: (await import('./pages/history/history-page.tsx')).HistoryPage,
-}));
-const MyDataPage = lazy(async () => ({
-  default: (await import('./pages/data/my-data-page.tsx')).MyDataPage,
-}));
-const DataOfTypePage = lazy(async () => ({
-  default: (await import('./pages/data/my-data-page.tsx')).DataOfTypePage,
-}));
-const Console = lazy(async () => ({
-  default: (await import('./pages/console/console.tsx')).Console,
-}));
-const MessagePage = lazy(async () => ({
-  default: (await import('./pages/message/message-page.tsx')).MessagePage,
-}));
-const SignedInPage = lazy(async () => ({
-  default: (await import('./pages/signed-in/signed-in-page.tsx')).SignedInPage,
-}));
+const ApprovalPage = lazyPart(async () => (await import('./pages/approve/approval-page.tsx')).ApprovalPage);
+const ConnectedAppsPage = lazyPart(
+  async () => (await import('./pages/apps/connected-apps-page.tsx')).ConnectedAppsPage,
+);
+const ConnectedAppPage = lazyPart(
+  async () => (await import('./pages/apps/connected-app-page.tsx')).ConnectedAppPage,
+);
+const HistoryPage = lazyPart(async () => (await import('./pages/history/history-page.tsx')).HistoryPage);
+const MyDataPage = lazyPart(async () => (await import('./pages/data/my-data-page.tsx')).MyDataPage);
+const DataOfTypePage = lazyPart(async () => (await import('./pages/data/my-data-page.tsx')).DataOfTypePage);
+const Console = lazyPart(async () => (await import('./pages/console/console.tsx')).Console);
+const MessagePage = lazyPart(async () => (await import('./pages/message/message-page.tsx')).MessagePage);
+const SignedInPage = lazyPart(
+  async () => (await import('./pages/signed-in/signed-in-page.tsx')).SignedInPage,
+);
 
 /** The pages of a signed-in person. */
 const PERSONAL = /^\/(?:apps|history|data|console)(?:\/.*)?$/;

@@ -1,15 +1,13 @@
-import { type ComponentType, lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { type ReactNode, Suspense, useEffect, useState } from 'react';
 import { text } from '../texts/frame.ts';
 import { Button, type ButtonKind } from './button.tsx';
 import type { ConfirmationDialogProps } from './confirmation-dialog.tsx';
+import { lazyPart } from './lazy-part.ts';
 
-const ConfirmationDialog = lazy(async (): Promise<{ default: ComponentType<ConfirmationDialogProps> }> => {
-  try {
-    return { default: (await import('./confirmation-dialog.tsx')).ConfirmationDialog };
-  } catch {
-    return { default: BrowserDialog };
-  }
-});
+const ConfirmationDialog = lazyPart<ConfirmationDialogProps>(
+  async () => (await import('./confirmation-dialog.tsx')).ConfirmationDialog,
+  BrowserDialog,
+);
 
 /** A button that asks for confirmation, with the consequences, before it does something irreversible. */
 export function Confirmation({
@@ -57,7 +55,7 @@ export function Confirmation({
   );
 }
 
-/** In place of the dialog when its script cannot be loaded, such as after an update of the server. */
+/** In place of the dialog. */
 function BrowserDialog({ title, onConfirm, onClose }: ConfirmationDialogProps) {
   useEffect(() => {
     const isConfirmed = window.confirm(title);

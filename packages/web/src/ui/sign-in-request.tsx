@@ -1,15 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import { signInUrl, useSignIn } from '../api/sign-in.ts';
 import { text } from '../texts/frame.ts';
+import { lazyPart } from './lazy-part.ts';
 import { Notice } from './notice.tsx';
 
 /** Later than a page has loaded: the script of the dialogs must not delay it. */
 const PRELOAD_MS = 5_000;
 
-const loadDialog = async () => ({ default: (await import('./sign-in-dialog.tsx')).SignInDialog });
+const loadDialog = async () => (await import('./sign-in-dialog.tsx')).SignInDialog;
 
-const SignInDialog = lazy(() => loadDialog().catch(() => ({ default: SignInNotice })));
+const SignInDialog = lazyPart(loadDialog, SignInNotice);
 
 async function loadDialogs(): Promise<void> {
   await Promise.allSettled([loadDialog(), import('./confirmation-dialog.tsx')]);
@@ -40,7 +41,7 @@ export function SignInRequest() {
   );
 }
 
-/** In place of the dialog when its script cannot be loaded, such as after an update of the server. */
+/** In place of the dialog. */
 function SignInNotice() {
   const { isDemanded } = useSignIn();
   if (!isDemanded) return null;

@@ -1,20 +1,17 @@
 import type { Scope } from '@phds/catalog/scopes';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { DialogContent, DialogWindow } from '../../ui/dialog.tsx';
+import { lazyPart } from '../../ui/lazy-part.ts';
 import { Loading } from '../../ui/notice.tsx';
 import { NotLoaded } from './not-loaded.tsx';
 import style from './preview-sheet.module.css';
 import { text } from './texts.ts';
 
-const ScopePreview = lazy(async () => {
-  try {
-    return { default: (await import('../data/scope-preview.tsx')).ScopePreview };
-  } catch {
-    // The choices on the page stay.
-    return { default: NotLoaded };
-  }
-});
+const ScopePreview = lazyPart(
+  async () => (await import('../data/scope-preview.tsx')).ScopePreview,
+  NotLoaded,
+);
 
 /** What a sheet shows. */
 export interface Previewed {

@@ -1,18 +1,12 @@
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
+import { lazyPart } from '../../ui/lazy-part.ts';
 import { NotLoaded } from './not-loaded.tsx';
 import type { Previewed } from './preview-dialog.tsx';
 import style from './preview-sheet.module.css';
 import { Rich } from './texts.ts';
 
-const PreviewDialog = lazy(async () => {
-  try {
-    return { default: (await import('./preview-dialog.tsx')).PreviewDialog };
-  } catch {
-    // The choices on the page stay.
-    return { default: NotLoaded };
-  }
-});
+const PreviewDialog = lazyPart(async () => (await import('./preview-dialog.tsx')).PreviewDialog, NotLoaded);
 
 /** A button that shows the person's own data of a scope, as far back as the app would see it, in a sheet. */
 export function PreviewSheet(preview: Previewed) {
