@@ -78,7 +78,7 @@ export function DecisionCard({
           {text(connection === null ? 'deny' : 'changeNothing')}
         </Button>
         <Button isBusy={isBusy || count === 0} onPress={onShare}>
-          {isBusy ? text('oneMoment') : shareText(connection, terms)}
+          {isBusy ? frameText('oneMoment') : shareText(connection, terms)}
         </Button>
       </div>
       <Soft>
@@ -170,7 +170,7 @@ function toGroups(scopes: readonly string[]): string[] {
     const titles = groups.get(isPersonal)?.map(scopeTitle) ?? [];
     if (titles.length === 0) return [];
     const others = groups.has(true) ? 'otherTypes' : 'types';
-    const group = text(isPersonal ? 'veryPersonal' : others);
+    const group = frameText(isPersonal ? 'veryPersonal' : others);
     return [text('groupOfTypes', { group, items: formatList(titles) })];
   });
 }

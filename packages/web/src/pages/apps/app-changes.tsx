@@ -7,7 +7,7 @@ import { Rich, text } from './texts.ts';
 const FIELDS = {
   name: ['partName', 'partName'],
   description: ['partDescription', 'aDescription'],
-  developerName: ['partDeveloper', 'aDeveloper'],
+  developerName: ['partDeveloper', 'partDeveloper'],
   homepageUrl: ['partWebsite', 'aWebsite'],
   privacyPolicyUrl: ['partPrivacy', 'aPrivacy'],
 } as const;

@@ -3,9 +3,9 @@ import { formatList } from '../../ui/formats.ts';
 import { text } from './texts.ts';
 
 const PARTS = [
-  ['changedName', ['name']],
-  ['changedDescription', ['description']],
-  ['changedDeveloper', ['developerName']],
+  ['partName', ['name']],
+  ['partDescription', ['description']],
+  ['partDeveloper', ['developerName']],
   ['changedLinks', ['homepageUrl', 'privacyPolicyUrl']],
 ] as const satisfies readonly (readonly [string, readonly AppChange['field'][]])[];
 

@@ -1,4 +1,5 @@
 import type { AccessDay, Grant } from '../../api/resources.ts';
+import { text as frameText } from '../../texts/frame.ts';
 import { addDays, localDay } from '../../ui/days.ts';
 import { Folded } from '../../ui/folded.tsx';
 import { Rows, RowWords } from '../../ui/rows.tsx';
@@ -30,8 +31,8 @@ export function SharedTypes({
   const personal = grant.scopes.filter((scope) => SENSITIVE_SCOPES.has(scope));
   const others = grant.scopes.filter((scope) => !SENSITIVE_SCOPES.has(scope));
   const groups = [
-    { title: text('veryPersonal'), isMarked: true, scopes: personal },
-    { title: text(personal.length === 0 ? 'types' : 'otherTypes'), isMarked: false, scopes: others },
+    { title: frameText('veryPersonal'), isMarked: true, scopes: personal },
+    { title: frameText(personal.length === 0 ? 'types' : 'otherTypes'), isMarked: false, scopes: others },
   ];
   return groups.map(({ title, isMarked, scopes }) => {
     if (scopes.length === 0) return null;
