@@ -91,8 +91,7 @@ describe('refuses a proof', () => {
     ['without ath', { ath: undefined }],
     ['of another token', { ath: 'B'.repeat(43) }],
   ])('%s', async (_what, claims) => {
-    const text = await withClaims(claims);
-    expect(faultOf(text)).not.toBeNull();
+    expect(faultOf(await withClaims(claims))).not.toBeNull();
   });
 
   test.each<[string, object]>([
@@ -101,17 +100,12 @@ describe('refuses a proof', () => {
     ['with the private key', { jwk: key.privateJwk }],
     ['with crit', { crit: ['b64'], b64: true }],
   ])('%s', async (_what, header) => {
-    const text = await withHeader(header);
-    expect(faultOf(text)).not.toBeNull();
+    expect(faultOf(await withHeader(header))).not.toBeNull();
   });
 
-  test.each([
-    ['ES384', {}],
-    ['RS256', {}],
-  ])('signed with %s', async (alg, options) => {
-    const signer = await createProofKey(alg, options);
-    const text = await signer.prove(SUBJECT);
-    expect(faultOf(text)).not.toBeNull();
+  test.each(['ES384', 'RS256'])('signed with %s', async (alg) => {
+    const signer = await createProofKey(alg);
+    expect(faultOf(await signer.prove(SUBJECT))).not.toBeNull();
   });
 
   test('with a short RSA key', () => {

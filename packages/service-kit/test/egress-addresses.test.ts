@@ -7,48 +7,17 @@ import {
   type PublicClientOptions,
 } from '../src/egress/public-client.ts';
 
-/** Addresses and names of machines that no app may reach, and what the names resolve to. */
+/** Addresses of machines that no app may reach. */
+const FORBIDDEN_ADDRESSES =
+  `127.0.0.1 127.255.255.254 2130706433 0x7f000001 0177.0.0.1 127.1 0.0.0.0 0 10.0.0.1 10.255.255.255
+  172.16.0.1 172.31.255.255 192.168.1.1 169.254.169.254 100.64.0.1 100.100.100.200 192.0.0.1 192.0.2.1
+  198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1 255.255.255.255 [::1] [::] [::ffff:127.0.0.1]
+  [::ffff:a9fe:a9fe] [::127.0.0.1] [fe80::1] [fec0::1] [fc00::1] [fd00:ec2::254] [ff02::1]
+  [64:ff9b::a9fe:a9fe] [64:ff9b:1::a00:1] [2002:7f00:1::] [2001::1] [2001:db8::1] [100::1]`.split(/\s+/);
+
+/** The same and names of such machines, and what the names resolve to. */
 const FORBIDDEN: readonly (readonly [host: string, resolved?: readonly string[]])[] = [
-  ['127.0.0.1'],
-  ['127.255.255.254'],
-  ['2130706433'],
-  ['0x7f000001'],
-  ['0177.0.0.1'],
-  ['127.1'],
-  ['0.0.0.0'],
-  ['0'],
-  ['10.0.0.1'],
-  ['10.255.255.255'],
-  ['172.16.0.1'],
-  ['172.31.255.255'],
-  ['192.168.1.1'],
-  ['169.254.169.254'],
-  ['100.64.0.1'],
-  ['100.100.100.200'],
-  ['192.0.0.1'],
-  ['192.0.2.1'],
-  ['198.18.0.1'],
-  ['198.51.100.1'],
-  ['203.0.113.1'],
-  ['224.0.0.1'],
-  ['240.0.0.1'],
-  ['255.255.255.255'],
-  ['[::1]'],
-  ['[::]'],
-  ['[::ffff:127.0.0.1]'],
-  ['[::ffff:a9fe:a9fe]'],
-  ['[::127.0.0.1]'],
-  ['[fe80::1]'],
-  ['[fec0::1]'],
-  ['[fc00::1]'],
-  ['[fd00:ec2::254]'],
-  ['[ff02::1]'],
-  ['[64:ff9b::a9fe:a9fe]'],
-  ['[64:ff9b:1::a00:1]'],
-  ['[2002:7f00:1::]'],
-  ['[2001::1]'],
-  ['[2001:db8::1]'],
-  ['[100::1]'],
+  ...FORBIDDEN_ADDRESSES.map((host) => [host] as const),
   ['private.test', ['10.1.2.3']],
   ['metadata.test', ['169.254.169.254']],
   ['mapped.test', ['::ffff:127.0.0.1']],
@@ -58,14 +27,9 @@ const FORBIDDEN: readonly (readonly [host: string, resolved?: readonly string[]]
   ['api.localhost'],
 ];
 
-const PUBLIC = [
-  '93.184.216.34',
-  '1.1.1.1',
-  '172.32.0.1',
-  '100.128.0.1',
-  '2606:4700:4700::1111',
-  '2a00:1450:4001::1',
-];
+const PUBLIC = '93.184.216.34 1.1.1.1 172.32.0.1 100.128.0.1 2606:4700:4700::1111 2a00:1450:4001::1'.split(
+  ' ',
+);
 
 let server: Server;
 let port: number;
@@ -126,9 +90,8 @@ describe('nothing is sent', () => {
 
 test('the forbidden addresses are refused when a URL is set, unless the local stack allows loopback', () => {
   const { mayRequest } = createPublicClient({ allowLoopback: false });
-  const literal = FORBIDDEN.filter(([host]) => !/\.test$|localhost$/.test(host));
-  expect(literal.length).toBeGreaterThanOrEqual(40);
-  for (const [host] of literal) expect([host, mayRequest(`https://${host}/`)]).toEqual([host, false]);
+  for (const host of FORBIDDEN_ADDRESSES)
+    expect([host, mayRequest(`https://${host}/`)]).toEqual([host, false]);
   expect(mayRequest('https://93.184.216.34/')).toBe(true);
   expect(mayRequest('https://pulse.test/')).toBe(true);
   const local = createPublicClient({ allowLoopback: true });

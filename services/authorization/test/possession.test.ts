@@ -1,11 +1,10 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { eventually } from '@phds/test-kit/conditions';
 import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
 import { decodeJwt } from 'jose';
 import {
   codeOf,
-  createPkce,
   HEART,
   ISSUER,
   REDIRECT_URI,
@@ -208,41 +207,13 @@ describe('an app that binds all of its tokens', () => {
   });
 });
 
-describe('an app with the four settings of FAPI 2.0', () => {
-  let strict: TestApp;
-  const { verifier, challenge } = createPkce();
-  const request = {
-    redirectUri: REDIRECT_URI,
-    scope: HEART,
-    codeChallenge: challenge,
-    codeChallengeMethod: 'S256',
-  };
-
-  beforeAll(async () => {
-    strict = await harness.registerApp({ requirePkce: true });
-    await harness.updateApp(strict.clientId, {
-      dpopBoundAccessTokens: true,
-      requirePushedAuthorizationRequests: true,
-    });
-  });
-
-  test('gets a bound token for a pushed request with PKCE and a proof', async () => {
-    const code = await harness.obtainCode(strict, { codeChallenge: challenge });
-    expect((await exchange(strict, code, key, { codeVerifier: verifier })).dpopBound).toBe(true);
-  });
-
-  test('has requests only that it has pushed', async () => {
-    const client = { clientId: strict.clientId };
-    const link = await authorizations.openAuthorization({ ...request, client, frontChannel: true });
-    expect(new URL(link.errorRedirect).searchParams.get('error')).toBe('invalid_request');
-    expect(await reasonOf(authorizations.openAuthorization({ ...request, client }))).toBe('unauthorized');
-  });
-
-  test.each([
-    ['without PKCE', { codeChallenge: '', codeChallengeMethod: '' }],
-    ['with plain PKCE', { codeChallengeMethod: 'plain' }],
-  ])('is refused a request %s', async (_what, changes) => {
-    const pushed = { ...request, ...changes, client: strict, requireAuthentication: true };
-    expect(await reasonOf(authorizations.openAuthorization(pushed))).toBe('invalid_request');
-  });
+test('an app that has to push its requests has no others', async () => {
+  const strict = await harness.registerApp();
+  await harness.updateApp(strict.clientId, { requirePushedAuthorizationRequests: true });
+  const request = { client: { clientId: strict.clientId }, redirectUri: REDIRECT_URI, scope: HEART };
+  const link = await authorizations.openAuthorization({ ...request, frontChannel: true });
+  expect(new URL(link.errorRedirect).searchParams.get('error')).toBe('invalid_request');
+  expect(await reasonOf(authorizations.openAuthorization(request))).toBe('unauthorized');
+  const pushed = { ...request, client: strict, requireAuthentication: true };
+  expect((await authorizations.openAuthorization(pushed)).pendingId).toMatch(/^apr_/);
 });

@@ -15,7 +15,6 @@ import {
   startHarness,
 } from './harness.ts';
 
-const DAY_MS = 24 * 3_600_000;
 const LOOPBACK = 'http://127.0.0.1/callback';
 const SCHEME = 'com.example.app:/done';
 
@@ -225,15 +224,6 @@ describe('an app without a secret and without a key', () => {
 });
 
 describe('an app without a secret', () => {
-  test('that has chosen bound tokens gets none without a proof', async () => {
-    const bound = toNamed(await register({ dpopBoundAccessTokens: true }));
-    const request = { redirectUri: LOOPBACK, codeVerifier: verifier };
-    const code = await obtainCode(bound);
-    expect(await reasonOf(harness.exchange(bound, code, request))).toBe('invalid_dpop_proof');
-    const issued = await harness.exchange(bound, code, { ...request, dpop: await prove(key) });
-    expect(issued).toMatchObject({ dpopBound: true, expiresInSeconds: 600 });
-  });
-
   test('with a key gets bound tokens, and the same pair for a repeated refresh within 60 s', async () => {
     const issued = await exchange(await obtainCode(), key);
     expect(await reasonOf(refresh(issued.refreshToken))).toBe('invalid_dpop_proof');
@@ -251,14 +241,6 @@ describe('an app without a secret', () => {
     const code = await obtainCode();
     clock.advance(61_000);
     expect(await reasonOf(exchange(code))).toBe('invalid_grant');
-  });
-
-  test('stays connected for 29 days without a use, not for 31', async () => {
-    const { refreshToken } = await exchange(await obtainCode());
-    clock.advance(29 * DAY_MS);
-    const renewed = await refresh(refreshToken);
-    clock.advance(31 * DAY_MS);
-    expect(await reasonOf(refresh(renewed.refreshToken))).toBe('invalid_grant');
   });
 
   test('has no token of its own, no introspection, and no secret', async () => {
