@@ -14,11 +14,7 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
   const app: App = {
     clientId: newId('app'),
     ownerId: 'dev',
-    ...parseRegistration({
-      name: 'App',
-      redirectUris: ['https://app.test/'],
-      scopes: [],
-    }),
+    ...parseRegistration({ name: 'App', redirectUris: ['https://app.test/'], scopes: [] }),
     applicationType: 'server',
     status,
     epoch: 1,
@@ -51,10 +47,7 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
 describe('client authentication', () => {
   test('admits an active app with its own secret', async () => {
     const { app, clients, lookups } = createStore('active', sha256(SECRET));
-    const admitted = await clients.authenticate({
-      clientId: app.clientId,
-      clientSecret: SECRET,
-    });
+    const admitted = await clients.authenticate({ clientId: app.clientId, clientSecret: SECRET });
     expect([admitted, lookups.length]).toEqual([app, 1]);
   });
 

@@ -79,11 +79,6 @@ test.each<[string, string, RegExp]>([
 });
 
 describe('an app with private_key_jwt', () => {
-  test('is registered without a secret', async () => {
-    const { app, clientSecret: none } = await register(BY_KEY);
-    expect([none, app?.secretLast4, app?.tokenEndpointAuthMethod]).toEqual(['', '', 'private_key_jwt']);
-  });
-
   test('loses its secret at once, and gets one only after it has left the method', async () => {
     await update(KEYS);
     expect(await isAdmitted(clientSecret)).toBe(true);

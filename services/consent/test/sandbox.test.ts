@@ -1,17 +1,8 @@
-import { Code } from '@connectrpc/connect';
 import { describe, expect, test } from '@jest/globals';
 import { SandboxGrantChange } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { newId } from '@phds/service-kit/ids';
 import { createSandbox } from '../src/sandbox.ts';
-import {
-  approve,
-  GLUCOSE,
-  HEART,
-  type RegisteredApp,
-  registerApp,
-  shareConsent,
-  startConsent,
-} from './running-service.ts';
+import { approve, GLUCOSE, HEART, type RegisteredApp, registerApp, shareConsent } from './running-service.ts';
 
 const consent = await shareConsent({ settings: { SANDBOX: 'true' } });
 
@@ -98,19 +89,5 @@ describe('a trigger', () => {
     }
     expect(await find(app, grantId)).toMatchObject({ userId, scopes: [HEART, GLUCOSE] });
     expect((await statusOf(otherApp, other.grantId))?.status).toBe(1);
-  });
-
-  test('does not exist in a deployment that is no sandbox', async () => {
-    await using production = await startConsent();
-    const app = await registerApp(production, DEVELOPER);
-    const { grantId } = await approve(production, app, newId('user'));
-    const request = { clientId: app.clientId, grantId, change: REVOKE };
-    const session = await production.session(DEVELOPER);
-    const { sandbox } = production;
-    for (const call of [sandbox.findSandboxGrant, sandbox.changeSandboxGrant]) {
-      await expect(call(request, session)).rejects.toMatchObject({ cause: { code: Code.Unimplemented } });
-    }
-    const { grants } = await production.asAuthorization.listAppGrants({ clientId: app.clientId });
-    expect(grants[0]?.status).toBe(1);
   });
 });

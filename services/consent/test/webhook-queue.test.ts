@@ -222,6 +222,9 @@ function addHangingSender() {
   return { hosts, sender: harness.addSender({ concurrency: 8, clock, poster }) };
 }
 
+const ROOM = { events: 8, lateEvents: 6, slowEvents: 8, perEndpoint: 4, perShare: 2 };
+const LIMITS = { ...ROOM, slow: new Set<string>(), busy: new Map(), leaseMs: 60_000 };
+
 const SHARES: [string, { owner?: string; host?: string }][] = [
   ['owner', { owner: SHARED }],
   ['host', { host: 'relay' }],
@@ -269,15 +272,7 @@ describe('the shares of the places', () => {
 
   test.each(SHARES)('slow and fast receivers of one %s each have a share of a claim', async (_, shared) => {
     const endpoints = await addApps(2, shared);
-    const room = { events: 8, lateEvents: 6, slowEvents: 8, perEndpoint: 4, perShare: 2 };
-    const limits = {
-      ...room,
-      endpoints,
-      slow: new Set(endpoints.slice(1)),
-      busy: new Map(),
-      leaseMs: 60_000,
-    };
-    const claimed = await harness.queue.claim(limits);
+    const claimed = await harness.queue.claim({ ...LIMITS, endpoints, slow: new Set(endpoints.slice(1)) });
     expect(claimed.map(({ endpoint }) => endpoint.id).sort()).toEqual([...endpoints, ...endpoints].sort());
   });
 
@@ -303,8 +298,7 @@ describe('the shares of the places', () => {
   test('a quarter of the places is reserved for what is not new data', async () => {
     await addApps(10, { type: 'data.updated' });
     const endpoints = await harness.queue.findDue(20);
-    const room = { events: 8, lateEvents: 6, slowEvents: 8, perEndpoint: 4, perShare: 2 };
-    const limits = { ...room, endpoints, slow: new Set<string>(), busy: new Map(), leaseMs: 60_000 };
+    const limits = { ...LIMITS, endpoints };
     expect(await harness.queue.claim(limits)).toHaveLength(6);
     const urgent = await addApps(1);
     const next = { ...limits, endpoints: [...endpoints, ...urgent], lateEvents: 0, events: 2 };
