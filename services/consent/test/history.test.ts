@@ -19,6 +19,12 @@ const BLOCKED =
 
 const consent = await shareConsent();
 
+/** The rpcs that a service is answering. */
+async function countInFlight({ service }: Awaited<ReturnType<typeof startConsent>>): Promise<number> {
+  const metrics = await (await fetch(`http://127.0.0.1:${service.probePort}/metrics`)).text();
+  return Number(/^phds_rpc_server_in_flight\S* (\d+)/m.exec(metrics)?.[1]);
+}
+
 describe('the access history', () => {
   test('shows a person what was read and what was refused, newest first', async () => {
     const app = await registerApp(consent);
@@ -63,6 +69,7 @@ describe('the access history', () => {
       const countBlocked = async () => (await owner.query(BLOCKED)).rows.length;
       await eventually(async () => (await countBlocked()) > 1);
       answers.push(list('other', other));
+      await eventually(async () => expect(await countInFlight(narrow)).toBe(answers.length));
       await locked.query('COMMIT');
       locked.release();
       await Promise.all(answers);
