@@ -6,15 +6,7 @@ import { checkOut } from './checkout.ts';
 import { type AnySide, measureInTurn, type Round, type Side } from './measure.ts';
 import type { Kind, Options } from './options.ts';
 import { countFailures, type Rounds, toSideColumns, toSideRows, toTable, toVerdict } from './report.ts';
-import { type MeasuredIssuer, toTokenJob } from './token.ts';
-
-/** No limit is reached: what is measured is the service, not its limits. The other commit has no built pages. */
-const GATEWAY = {
-  LIMIT_CLIENT_PER_MINUTE: '100000000',
-  LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: '100000000',
-  WEB_DIRECTORY: join(repositoryRoot, 'packages/web/dist'),
-  DOCS_DIRECTORY: join(repositoryRoot, 'packages/docs/dist'),
-};
+import { type MeasuredIssuer, NO_LIMITS, toTokenJob } from './token.ts';
 
 interface Contestant {
   readonly reads: Side;
@@ -56,7 +48,7 @@ async function startTree(directory: string, options: Options) {
   const { prepareIssuer }: typeof import('./token.ts') = await load('token.ts');
   await using cleanup = new AsyncDisposableStack();
   const prepared = cleanup.use(
-    await prepareStack('bench-interleaved', options, { environment: { gateway: GATEWAY } }),
+    await prepareStack('bench-interleaved', options, { environment: { gateway: NO_LIMITS } }),
   );
   const { side: reads, stack } = prepared;
   const tokens = { ...(await prepareIssuer(stack)), processes: reads.processes };

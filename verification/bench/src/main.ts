@@ -5,6 +5,7 @@ import { benchInterleaved } from './interleaved.ts';
 import { createBenchCommand, type Options } from './options.ts';
 import { benchPossession } from './possession.ts';
 import { benchRevocation } from './revocation.ts';
+import { benchTokens } from './tokens.ts';
 import { benchWeb } from './web.ts';
 
 const BENCHMARKS: Readonly<Record<string, (options: Options) => Promise<string>>> = {
@@ -16,6 +17,7 @@ const BENCHMARKS: Readonly<Record<string, (options: Options) => Promise<string>>
   import: benchImport,
   web: benchWeb,
   interleaved: benchInterleaved,
+  tokens: benchTokens,
 };
 
 if (process.platform !== 'linux') {

@@ -7,8 +7,6 @@ const KINDS = [...TOKEN_REQUESTS, 'read'] as const;
 /** A kind of request of `interleaved`. */
 export type Kind = (typeof KINDS)[number];
 
-/** The other commit of `interleaved`: the one that changes of these requests are judged by. */
-const COMMIT = '1641b887';
 /** `interleaved` has more sides and kinds than the other benchmarks. */
 const INTERLEAVED = { users: 1_000, connections: 16, seconds: 3 };
 
@@ -64,14 +62,23 @@ export function createBenchCommand(names: readonly string[]): Command {
       parseSeconds,
       8,
     )
-    .option('--rounds <n>', 'heart, aims, web, interleaved: repetitions', parseCount, 5)
+    .option('--rounds <n>', 'heart, aims, web, interleaved, tokens: repetitions', parseCount, 5)
     .option('--rate <n>', 'revocation, import: reads a second', parseCount, 500)
     .option('--records <n>', 'import: records of the export', parseCount, 1_000_000)
-    .option('--commit <revision>', 'interleaved: the other side', COMMIT)
-    .option('--kinds <list>', `interleaved: of ${KINDS.join(',')}`, parseKinds, KINDS as readonly Kind[])
+    .option(
+      '--commit <revision>',
+      'interleaved: the other side; by default what is committed, beside the changes in the tree',
+      'HEAD',
+    )
+    .option(
+      '--kinds <list>',
+      `interleaved, tokens: of ${KINDS.join(',')}`,
+      parseKinds,
+      KINDS as readonly Kind[],
+    )
     .option('--fresh', 'fill the database anew; interleaved always does', false)
     .hook('preAction', (command) => {
-      if (command.args[0] !== 'interleaved') return;
+      if (!['interleaved', 'tokens'].includes(command.args[0] ?? '')) return;
       for (const [name, value] of Object.entries(INTERLEAVED))
         if (command.getOptionValueSource(name) === 'default') command.setOptionValue(name, value);
     })
