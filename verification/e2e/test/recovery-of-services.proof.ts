@@ -188,17 +188,14 @@ test('a consent database that hangs delays no request beyond its limit and relea
 });
 
 test('a consent service that hangs delays no request beyond its limit and releases no data', async () => {
-  const { tokens } = person;
+  // New, so that the gateway keeps the facts about it while consent hangs.
+  const { accessToken } = await person.app.connect(person.session, ['read:health-data:heart']);
+  expectStatus(200, await read(accessToken, HEART_PATH));
   const pid = stack.processes.get('consent')?.pid ?? 0;
   process.kill(pid, 'SIGSTOP');
   try {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => read(tokens.accessToken, HEART_PATH)));
-    // Facts about a token that expire meanwhile are asked for again, which consent does not answer either.
-    for (const { status, headers, body } of answers) {
-      expect([status, headers.get('etag')]).toEqual([503, null]);
-      expect(['ACCESS_NOT_RECORDED', 'INTERNAL_ERROR']).toContain(body.code);
-      expect(body.data).toBeUndefined();
-    }
+    const answers = await Promise.all(Array.from({ length: 20 }, () => read(accessToken, HEART_PATH)));
+    for (const answer of answers) expectNothing(answer);
   } finally {
     process.kill(pid, 'SIGCONT');
   }
