@@ -10,6 +10,9 @@ export const PAGE_SIZE_MAX = 100;
 /** Most items of a list that grows with the users of an app: further ones are neither counted nor skipped, but reached with `before`. */
 export const LONGEST_LIST = 10_000;
 
+/** A page that ends at this item or before it is a newest page. Newest pages share statements, because each reads and skips few rows. */
+export const NEWEST_ITEMS = 200;
+
 /** Which page of a list; both numbers are at least 1. */
 export interface Page {
   readonly page: number;
@@ -23,7 +26,7 @@ export interface Listed<Item> {
 }
 
 /** The page that an rpc asks for: zero, or no request, means the default; a larger page than the largest is clamped. */
-export function toPage(request: Page | undefined): Page {
+export function toPage(request: Partial<Page> | undefined): Page {
   return {
     page: request?.page || PAGE_DEFAULT,
     pageSize: Math.min(request?.pageSize || PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX),
@@ -33,6 +36,11 @@ export function toPage(request: Page | undefined): Page {
 /** How many items come before the page. */
 export function offsetOf({ page, pageSize }: Page): number {
   return (page - 1) * pageSize;
+}
+
+/** Whether it is a newest page, if nothing else limits the list. */
+export function isAmongNewest({ page, pageSize }: Page): boolean {
+  return page * pageSize <= NEWEST_ITEMS;
 }
 
 /** The `pagination` member of every list envelope. */

@@ -58,7 +58,7 @@ class FakeHealthData {
 }
 
 test.each([
-  ['of a deep page', { ...HEART, parameters: { page: { page: 2, pageSize: 20 } } }],
+  ['of a deep page', { ...HEART, parameters: { page: { page: 11, pageSize: 20 } } }],
   ['since a date', { ...HEART, parameters: { from: '2026-01-01' } }],
   ['until a date', { ...HEART, parameters: { to: '2026-01-01' } }],
   ['of changes', { ...HEART, parameters: { updatedSince: '2026-01-01T00:00:00Z' } }],
@@ -76,7 +76,8 @@ test.each([
 describe('reads of newest pages', () => {
   test.each([
     ['without a page', HEART],
-    ['on the first page', { ...HEART, parameters: { page: { page: 1, pageSize: 100 } } }],
+    ['on the first large page', { ...HEART, parameters: { page: { page: 1, pageSize: 100 } } }],
+    ['on the last of the newest pages', { ...HEART, parameters: { page: { page: 10, pageSize: 20 } } }],
     ['of one type', { ...HEART, parameters: { type: 'Heart Rate' } }],
   ])('%s go in a batch', async (_, request) => {
     const healthData = new FakeHealthData();

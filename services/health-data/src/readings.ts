@@ -1,6 +1,6 @@
 import type { Category } from '@phds/catalog/categories';
 import { METRICS, type MetricKey, metricsOfCategory } from '@phds/catalog/metrics';
-import { PAGE_SIZE_DEFAULT } from '@phds/catalog/pagination';
+import { NEWEST_ITEMS, PAGE_SIZE_DEFAULT } from '@phds/catalog/pagination';
 import { batchingCalls } from '@phds/service-kit/batcher';
 import { readStatement, type Statement } from '@phds/service-kit/postgres/statement';
 import type pg from 'pg';
@@ -68,7 +68,7 @@ const MAX_SKIPPED = 5_000;
 
 const DAY_MS = 86_400_000;
 
-/** A statement answers at most 64 queries of the newest page, and fewer if their pages are larger than the default. */
+/** A statement answers at most 64 queries of first pages, and fewer if it reads or skips more than the default for some. */
 const MAX_MERGED_ROWS = 64 * PAGE_SIZE_DEFAULT;
 const MAX_WAITING_ROWS = 2_000 * PAGE_SIZE_DEFAULT;
 /** After this many milliseconds, one statement no longer holds up the next one. */
@@ -109,7 +109,7 @@ export function createReadings(
       {
         slowMs: SLOW_MS,
         maxSlow: 1,
-        costOf: ({ limit }) => Math.max(limit, PAGE_SIZE_DEFAULT),
+        costOf: ({ limit, offset }) => Math.max(offset + limit, PAGE_SIZE_DEFAULT),
         maxCost: MAX_MERGED_ROWS,
         maxQueued: MAX_WAITING_ROWS,
       },
@@ -125,8 +125,8 @@ export function createReadings(
   };
 }
 
-function isNewestPage({ offset, range }: ReadingQuery): boolean {
-  return offset === 0 && range.from === null && range.to === null;
+function isNewestPage({ offset, limit, range }: ReadingQuery): boolean {
+  return offset + limit <= NEWEST_ITEMS && range.from === null && range.to === null;
 }
 
 function columnOf({ metric }: ReadingQuery): 'category' | 'type' {
@@ -146,6 +146,7 @@ async function listNewest(
       queries.map(({ metric, category }) => metric ?? category),
       queries.map((query) => `{${typesOf(query)}}`),
       queries.map(({ limit }) => limit),
+      queries.map(({ offset }) => offset),
     ],
   });
   return rows.map(([total, page]) => {

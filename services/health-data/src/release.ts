@@ -1,4 +1,5 @@
 import type { EndpointId } from '@phds/catalog/endpoints';
+import { isAmongNewest, toPage } from '@phds/catalog/pagination';
 import type { Turns } from '@phds/service-kit/batcher';
 import { AppError, unauthorized } from '@phds/service-kit/errors';
 import type { Caller } from './caller.ts';
@@ -131,8 +132,11 @@ export function askForResource(request: SentRequest): AskedData {
 
 const SUMMARIES: ReadonlySet<EndpointId> = new Set(['aggregations', 'trends']);
 
-function isOfNewestPage({ path, parameters: { page, from, to, updatedSince } }: SentRequest): boolean {
-  return path.endpoint === 'health-data' && page <= 1 && from + to + updatedSince === '';
+function isOfNewestPage({ path, parameters }: SentRequest): boolean {
+  const { from, to, updatedSince } = parameters;
+  return (
+    path.endpoint === 'health-data' && isAmongNewest(toPage(parameters)) && from + to + updatedSince === ''
+  );
 }
 
 /** Refuses calls that no judgement could release, before any row is read. Expiry is judged by the ledger's clock. */

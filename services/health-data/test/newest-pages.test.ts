@@ -58,6 +58,10 @@ const DIFFERENT: Partial<ReadingQuery>[] = [
   { metric: 'ecg' },
   { userId: PEOPLE[1], metric: 'heart-rate', limit: 100 },
   { userId: 'nobody', metric: 'hrv' },
+  { offset: 20 },
+  { userId: PEOPLE[2], offset: 100, limit: 100 },
+  { metric: 'heart-rate', offset: 180 },
+  { userId: PEOPLE[2], category: 'body-composition', offset: 150 },
 ];
 
 /** As the rpc answers it. */
@@ -65,7 +69,7 @@ const outcomeOf = (result: PromiseSettledResult<unknown>) =>
   result.status === 'rejected' ? translateDatabaseError(result.reason).reason : result.status;
 
 describe('newest pages that are read together', () => {
-  test('equal those that are read alone and the first pages of the list without an end, and use one statement for each index', async () => {
+  test('equal those that are read alone and the pages of the list with a lower bound, and use one statement for each index', async () => {
     const alone: Page<Reading>[] = [];
     for (const changes of DIFFERENT) alone.push(await list(changes));
     let together: unknown;
@@ -76,7 +80,9 @@ describe('newest pages that are read together', () => {
     expect(together).toEqual(alone);
     const bounded = { from: new Date(0), to: null };
     expect(alone).toEqual(await Promise.all(DIFFERENT.map((one) => list({ ...one, range: bounded }))));
-    expect(alone.map(({ items }) => items.length)).toEqual([20, 1, 100, 20, 3, 0, 0, 20, 100, 0]);
+    expect(alone.map(({ items }) => items.length)).toEqual([
+      20, 1, 100, 20, 3, 0, 0, 20, 100, 0, 20, 99, 20, 0,
+    ]);
   });
 
   test('all fail as unavailable when the connection of their statement is lost, and the next ones succeed', async () => {

@@ -114,6 +114,7 @@ const READS: readonly (readonly [name: string, read: Read, atMost: number, index
     4 * 30,
     BY_TYPE,
   ],
+  ['the last newest page', list({ offset: 180 }), 210, BY_CATEGORY],
   ['the next readings', list({ offset: 400 }), 450, BY_CATEGORY],
   ['readings far down', list({ offset: DEEP }), 3500, BY_CATEGORY],
   ['those of a type', list({ metric: 'heart-rate', offset: DEEP }), 1200, BY_TYPE],

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
+import { isAmongNewest, toPage } from '@phds/catalog/pagination';
 import {
   Endpoint,
   HealthDataService,
@@ -72,9 +73,9 @@ export function createBatchedReads(healthData: ReadRpcs, deadlineMs: number): Re
   };
 }
 
-/** Whether the read is of the newest readings of a category or a type, which health-data reads in statements that apps share. */
+/** Whether the read is of a newest page of a category or a type, which health-data reads in statements that apps share. */
 function isOfNewestPage({ endpoint, parameters, fhir }: ReadRequest): boolean {
   const { page, from = '', to = '', updatedSince = '' } = parameters ?? {};
   const isOfReadings = fhir === undefined && endpoint === Endpoint.HEALTH_DATA;
-  return isOfReadings && (page?.page ?? 1) <= 1 && from + to + updatedSince === '';
+  return isOfReadings && isAmongNewest(toPage(page)) && from + to + updatedSince === '';
 }

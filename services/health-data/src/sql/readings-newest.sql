@@ -1,4 +1,4 @@
--- The newest readings of a category, for several queries at once. One row for each query, in their order: the total, and
+-- Newest pages of readings of a category, for several queries at once. One row for each query, in their order: the total, and
 -- the page as a JSON array of texts, one for each reading; null when there is no reading.
 --
 -- The hottest statement. One row of JSON costs the client much less than twenty rows, and a text for each reading costs
@@ -11,7 +11,7 @@
 --
 -- Indexes: reading_user_id_category_start_at_id_idx, reading_count_pkey.
 -- Values:  arrays with one element for each query: $1 users, $2 categories, $3 metric types (each an array as text),
---          $4 limits.
+--          $4 limits, $5 offsets.
 SELECT
   (
     SELECT coalesce(sum(count), 0)
@@ -30,12 +30,12 @@ SELECT
         FROM reading
         WHERE user_id = query.user_id AND category = query.subject
         ORDER BY start_at DESC
-        FETCH FIRST (query.size) ROWS WITH TIES
+        FETCH FIRST (query.skipped + query.size) ROWS WITH TIES
       ) AS newest
       ORDER BY start_at DESC, type COLLATE "C", source COLLATE "C", end_at DESC, id
-      LIMIT query.size
+      LIMIT query.size OFFSET query.skipped
     ) AS page
   ) AS page
-FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) WITH ORDINALITY
-  AS query(user_id, subject, types, size, ordinal)
+FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[]) WITH ORDINALITY
+  AS query(user_id, subject, types, size, skipped, ordinal)
 ORDER BY query.ordinal;
