@@ -8,7 +8,7 @@ const SRC = join(import.meta.dirname, '../src');
 /** Attributes and properties that people read or hear. */
 const READ_BY_PEOPLE = new Set([
   ...['alt', 'aria-label', 'hint', 'label', 'placeholder', 'text', 'title'],
-  ...['advice', 'caption', 'confirm', 'lead', 'seriesTitle', 'submit', 'trigger', 'undone', 'unknown', 'why'],
+  ...['advice', 'caption', 'confirm', 'lead', 'seriesTitle', 'submit', 'trigger', 'why'],
 ]);
 
 interface Node {

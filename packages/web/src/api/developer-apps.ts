@@ -1,13 +1,16 @@
 import type { ProblemCode } from '@phds/catalog/problems';
-import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
-import { useChange } from './change.ts';
+import {
+  keepPreviousData,
+  type QueryKey,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { answerOf, api, dataOf, getAll, ofApp } from './client.ts';
 import type { AppStatus, DeveloperApp, Triggered } from './resources.ts';
 
 const APPS = '/developer/apps';
 const APP = `${APPS}/{clientId}` as const;
-const ALL = ['developer-apps', 'all'];
-const AFFECTED = [['developer-apps']];
 
 /** The settings of an app that its developer edits. */
 export type AppSettings = Pick<
@@ -45,27 +48,11 @@ export function useApps(page: number) {
   });
 }
 
-/** All apps of this developer; the service limits their number. */
-export function useAllApps() {
-  return useQuery({
-    queryKey: ALL,
-    queryFn: fetchAllApps,
-  });
-}
-
-function fetchAllApps(): Promise<DeveloperApp[]> {
-  return getAll((query) => api.GET(APPS, { params: { query } }));
-}
-
 export function useApp(clientId: string) {
   return useQuery({
     queryKey: ['developer-apps', clientId],
-    queryFn: () => fetchApp(clientId),
+    queryFn: () => dataOf(api.GET(APP, ofApp(clientId))),
   });
-}
-
-function fetchApp(clientId: string): Promise<DeveloperApp> {
-  return dataOf(api.GET(APP, ofApp(clientId)));
 }
 
 /** Accesses and refused requests by day and endpoint, newest first. */
@@ -94,78 +81,44 @@ export function useRequests(clientId: string, filter: RequestFilter, page: numbe
   });
 }
 
-/**
- * Registers an app. The response contains the secret, only this time. If it is lost, the new app is found by comparison with an
- * earlier useAllApps.
- */
+/** Registers an app. The answer contains the secret, only this time. */
 export function useRegistration() {
-  return useChange({
-    queryKey: ALL,
-    read: fetchAllApps,
-    send: (settings: AppSettings & Pick<DeveloperApp, 'applicationType'>) =>
-      dataOf(api.POST(APPS, { body: settings })),
-    isMade: (apps, { name }, before) => (before === undefined ? null : findNew(apps, before, name) !== null),
-    affected: AFFECTED,
-  });
-}
-
-/** An app with this name that did not exist before. */
-export function findNew(
-  apps: readonly DeveloperApp[],
-  before: readonly DeveloperApp[],
-  name: string,
-): DeveloperApp | null {
-  const known = new Set(before.map(({ clientId }) => clientId));
-  return apps.find((app) => app.name === name && !known.has(app.clientId)) ?? null;
+  return useConsoleChange(['developer-apps'], (body: AppSettings & Pick<DeveloperApp, 'applicationType'>) =>
+    dataOf(api.POST(APPS, { body })),
+  );
 }
 
 export function useSettingsChange(clientId: string) {
-  return useAppChange({
-    clientId,
-    send: (settings: Partial<AppSettings & KeySettings>) =>
-      answerOf(api.PATCH(APP, { ...ofApp(clientId), body: settings })),
-    isMade: (app, settings, before) => {
-      const names = Object.keys(settings) as (keyof typeof settings)[];
-      const isSame = names.every((name) => JSON.stringify(app[name]) === JSON.stringify(settings[name]));
-      // Different settings may come from another window, or be the same in another spelling.
-      return isSame || (app.updatedAt === before?.updatedAt ? false : null);
-    },
-  });
+  return useConsoleChange(['developer-apps'], (body: Partial<AppSettings & KeySettings>) =>
+    answerOf(api.PATCH(APP, { ...ofApp(clientId), body })),
+  );
 }
 
 /** Rotates the secret, which is returned only this time. */
 export function useRotation(clientId: string) {
-  return useAppChange({
-    clientId,
-    send: (_: undefined) => dataOf(api.POST(`${APP}/rotate-secret`, ofApp(clientId))),
-    isMade: ({ secretLast4 }, _, before) =>
-      before === undefined ? null : secretLast4 !== before.secretLast4,
-  });
+  return useConsoleChange(['developer-apps'], () =>
+    dataOf(api.POST(`${APP}/rotate-secret`, ofApp(clientId))),
+  );
 }
 
 export function useStatusChange(clientId: string) {
-  return useAppChange({
-    clientId,
-    send: (status: AppStatus) =>
-      answerOf(api.POST(`${APP}/status`, { ...ofApp(clientId), body: { status } })),
-    isMade: (app, status) => app.status === status,
-  });
+  return useConsoleChange(['developer-apps'], (status: AppStatus) =>
+    answerOf(api.POST(`${APP}/status`, { ...ofApp(clientId), body: { status } })),
+  );
 }
 
-function useAppChange<Change, Answer>({
-  clientId,
-  ...rest
-}: {
-  readonly clientId: string;
-  readonly send: (change: Change) => Promise<Answer>;
-  readonly isMade: (app: DeveloperApp, change: Change, before: DeveloperApp | undefined) => boolean | null;
-}) {
-  return useChange({
-    queryKey: ['developer-apps', clientId],
-    read: () => fetchApp(clientId),
-    affected: AFFECTED,
-    ...rest,
-  });
+/**
+ * A change in the console. Afterwards the page reads what it shows again, also when no answer came: then it does not say whether the
+ * change was made, and the developer sees that. Throws Problem.
+ */
+export function useConsoleChange<Change, Answer>(
+  queryKey: QueryKey,
+  mutationFn: (change: Change) => Promise<Answer>,
+) {
+  const client = useQueryClient();
+  const readAgain = () => client.invalidateQueries({ queryKey });
+  // A failure is shown at once.
+  return useMutation({ mutationFn, onSuccess: readAgain, onError: () => void readAgain() });
 }
 
 /** The number of days of an app's usage that the service returns unless others are asked for. */

@@ -1,7 +1,7 @@
 import type { WebhookState } from '@phds/catalog/webhooks';
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useChange } from './change.ts';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { answerOf, api, dataOf, ofApp } from './client.ts';
+import { useConsoleChange } from './developer-apps.ts';
 import { Problem } from './problem.ts';
 import type { Webhook } from './resources.ts';
 
@@ -38,77 +38,36 @@ async function fetchWebhook(clientId: string): Promise<Webhook | null> {
 
 /** Sets up the endpoint, or changes its URL and events. The answer has the secret when the endpoint is new. */
 export function useWebhookChange(clientId: string) {
-  return useOwnChange({
-    clientId,
-    send: ({ url, events }: WebhookSettings): Promise<WebhookWithSecret> =>
-      dataOf(api.PUT(WEBHOOK, { ...ofApp(clientId), body: { url, events } })),
-    isMade: (webhook, { url, events }) =>
-      // The service stores the URL as it requests it.
-      webhook?.url === (URL.parse(url)?.href ?? url) &&
-      webhook.events.toSorted().join() === events.toSorted().join(),
-  });
+  return useConsoleChange(
+    keyOf(clientId),
+    (body: WebhookSettings): Promise<WebhookWithSecret> =>
+      dataOf(api.PUT(WEBHOOK, { ...ofApp(clientId), body })),
+  );
 }
 
 /** Replaces the secret, which is returned only this time; the old one signs as well for the given seconds. */
 export function useWebhookRotation(clientId: string) {
-  return useOwnChange({
-    clientId,
-    send: (overlapSeconds: number): Promise<WebhookWithSecret> =>
+  return useConsoleChange(
+    keyOf(clientId),
+    (overlapSeconds: number): Promise<WebhookWithSecret> =>
       dataOf(api.POST(`${WEBHOOK}/rotate-secret`, { ...ofApp(clientId), body: { overlapSeconds } })),
-    isMade: (webhook, _, before) => (before ? webhook?.updatedAt !== before.updatedAt : null),
-  });
+  );
 }
 
 export function useWebhookRemoval(clientId: string) {
-  return useOwnChange({
-    clientId,
-    send: (_: undefined) => answerOf(api.DELETE(WEBHOOK, ofApp(clientId))),
-    isMade: (webhook) => webhook === null,
-  });
-}
-
-function useOwnChange<Change, Answer>({
-  clientId,
-  ...rest
-}: {
-  readonly clientId: string;
-  readonly send: (change: Change) => Promise<Answer>;
-  readonly isMade: (
-    webhook: Webhook | null,
-    change: Change,
-    before: Webhook | null | undefined,
-  ) => boolean | null;
-}) {
-  return useChange({
-    queryKey: keyOf(clientId),
-    read: () => fetchWebhook(clientId),
-    affected: [keyOf(clientId)],
-    ...rest,
-  });
+  return useConsoleChange(keyOf(clientId), () => answerOf(api.DELETE(WEBHOOK, ofApp(clientId))));
 }
 
 /** Sends an event of type `test`. A second one does no harm. */
 export function useTestEvent(clientId: string) {
-  return useDeliveryMutation(clientId, (_: undefined) =>
-    answerOf(api.POST(`${WEBHOOK}/test`, ofApp(clientId))),
-  );
+  return useConsoleChange(keyOf(clientId), () => answerOf(api.POST(`${WEBHOOK}/test`, ofApp(clientId))));
 }
 
 /** Delivers an event again, with the same id. Receivers recognise it, so a second request does no harm. */
 export function useRedelivery(clientId: string) {
-  return useDeliveryMutation(clientId, (eventId: string) =>
-    answerOf(
-      api.POST(`${WEBHOOK}/deliveries/{id}/redeliver`, { params: { path: { clientId, id: eventId } } }),
-    ),
+  return useConsoleChange(keyOf(clientId), (id: string) =>
+    answerOf(api.POST(`${WEBHOOK}/deliveries/{id}/redeliver`, { params: { path: { clientId, id } } })),
   );
-}
-
-function useDeliveryMutation<Change>(clientId: string, mutationFn: (change: Change) => Promise<unknown>) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn,
-    onSuccess: () => client.invalidateQueries({ queryKey: keyOf(clientId) }),
-  });
 }
 
 /** Events with the log of their delivery, newest first; an empty state means all. */

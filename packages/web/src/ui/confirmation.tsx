@@ -18,7 +18,6 @@ export function Confirmation({
   confirm,
   onConfirm,
   isBusy = false,
-  isBlocked = false,
 }: {
   readonly trigger: string;
   readonly triggerKind?: ButtonKind;
@@ -29,13 +28,11 @@ export function Confirmation({
   readonly onConfirm: () => void;
   /** Whether the confirmed action is running. */
   readonly isBusy?: boolean;
-  /** Whether another action has to finish first. */
-  readonly isBlocked?: boolean;
 }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button kind={triggerKind} isBusy={isBusy || isBlocked} onPress={() => setOpen(true)}>
+      <Button kind={triggerKind} isBusy={isBusy} onPress={() => setOpen(true)}>
         {isBusy ? text('oneMoment') : trigger}
       </Button>
       {isOpen ? (

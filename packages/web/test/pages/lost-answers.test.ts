@@ -115,59 +115,46 @@ test('ended sharing of all apps is shown as ended', async () => {
   expect(page.alerts).toEqual([]);
 });
 
-test('a registered app is found', async () => {
-  const app = { ...example('getApp').data, clientId: 'app_new', name: 'Lost and Found' };
-  const answers: Answers = {
-    listApps: { ...listOf(), mayRegister: true, sandbox: false },
-    registerApp: LOST,
-  };
-  await using page = await openPage('/console/new', { answers });
-  await page.fill('Name', app.name);
-  await page.fill('Redirect URIs', 'http://localhost:9999/callback');
-  await page.press(/read:profile/, 'checkbox');
-  page.answers.listApps = { ...listOf(app), mayRegister: true, sandbox: false };
-  await page.press('Register');
-  page.see('The app is registered');
-  expect(screen.getByRole('link', { name: 'Open Lost and Found' }).getAttribute('href')).toBe(
-    '/console/app_new',
-  );
-  expect(page.alerts).toEqual([]);
-});
-
 const app = { ...example('getApp').data, secretLast4: 'old1' };
-const openApp = (tab: string, answers: Answers = {}) =>
-  openPage(`/console/${app.clientId}/${tab}`, { answers: { getApp: { data: app }, ...answers } });
 const rotate = (page: Page) => page.confirm('Rotate the secret', 'Rotate');
 
-test('a lost secret is replaced by a visible one', async () => {
-  await using page = await openApp('credentials', { rotateSecret: LOST });
-  page.answers.getApp = { data: { ...app, secretLast4: 'new1' } };
-  await rotate(page);
-  page.see('The secret was rotated, but the new one did not reach this page.');
-  page.answers.rotateSecret = problem('INTERNAL_ERROR');
-  await rotate(page);
-  await page.pass(DOUBT_MS);
-  page.see('The secret was not rotated.');
-  delete page.answers.rotateSecret;
-  await rotate(page);
-  page.see('Copy the secret now.');
-  expect(page.alerts).toEqual([]);
-});
-
-test('a changed status and changed settings of an app are shown as made', async () => {
-  await using page = await openApp('settings', { setAppStatus: LOST, changeApp: LOST });
-  page.answers.getApp = { data: { ...app, status: 'suspended' } };
-  await page.confirm('Suspend', 'Suspend');
-  page.see('Suspended');
-  await page.fill(/^Description/, 'For runners');
-  page.answers.getApp = { data: { ...app, status: 'suspended', description: 'For runners' } };
-  await page.press('Save');
-  page.see(/^Saved\.$/);
-  expect(page.alerts).toEqual([]);
+test.each<[string, string, Answers, (page: Page) => Promise<void>, string]>([
+  [
+    'a rotated secret',
+    `/console/${app.clientId}/credentials`,
+    { rotateSecret: LOST },
+    rotate,
+    'The old one may no longer work.',
+  ],
+  [
+    'changed settings',
+    `/console/${app.clientId}/settings`,
+    { changeApp: LOST },
+    (page) => page.press('Save'),
+    'It does no harm to repeat it.',
+  ],
+  [
+    'a registered app',
+    '/console/new',
+    { registerApp: LOST },
+    async (page) => {
+      await page.fill('Name', 'Lost and Found');
+      await page.fill('Redirect URIs', 'http://localhost:9999/callback');
+      await page.press(/read:profile/, 'checkbox');
+      await page.press('Register');
+    },
+    'Look for it in “Apps” before you register it again.',
+  ],
+])('of %s the console says that it is not known, and reads again', async (_, path, answers, act, advice) => {
+  await using page = await openPage(path, { answers: { getApp: { data: app }, ...answers } });
+  const reads = page.requests.length;
+  await act(page);
+  expect(page.alerts).toEqual([expect.stringMatching(`^We couldn't confirm .*${advice}`)]);
+  expect(page.requests.slice(reads).map(({ method }) => method)).toContain('GET');
 });
 
 test('a secret that is being rotated cannot be rotated again', async () => {
-  await using page = await openApp('credentials');
+  await using page = await openPage(`/console/${app.clientId}/credentials`);
   const answer = page.hold('rotateSecret');
   await page.press('Rotate the secret');
   await page.user.dblClick(within(screen.getByRole('alertdialog')).getByRole('button', { name: 'Rotate' }));

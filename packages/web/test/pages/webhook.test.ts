@@ -37,12 +37,12 @@ test('a webhook needs a valid URL and an event; its secret is shown once', async
   expect(later.find('whsec_1')).toBeNull();
 });
 
-test('another secret is offered when the answer with the first one is lost', async () => {
+test('when the answer with the first secret is lost, the console shows what was set up, and another secret is offered', async () => {
   await using page = await openWithout({ putWebhook: LOST });
   await page.fill('URL', webhook.url);
   page.answers.getWebhook = { data: { ...webhook, events: [...WEBHOOK_EVENTS] } };
   await page.press('Set up the webhook');
-  page.see('The webhook was saved, but the answer did not reach this page.');
+  page.see("We couldn't confirm the change.", screen.getByRole('alert'));
   page.answers.rotateWebhookSecret = { data: withSecret };
   await page.confirm('Rotate the signing secret', 'Rotate');
   seeSecret(page);

@@ -1,12 +1,10 @@
 import { SCOPE_NAMES, SCOPES } from '@phds/catalog/scopes';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { Failure } from '../../api/change.ts';
 import type { AppSettings } from '../../api/developer-apps.ts';
 import { violationOf } from '../../api/problem.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Grid, Row, Soft, Stack, Tag } from '../../ui/card.tsx';
-import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Checkbox, CheckboxGroup, TextField } from '../../ui/field.tsx';
 import { focusInvalidField } from '../../ui/focus.ts';
 import { groupByCategory, scopeTitle } from '../../ui/scopes.ts';
@@ -62,8 +60,8 @@ export function AppForm({
   onSubmit,
   isPending,
   isSaved = false,
-  failure,
-  doubt,
+  error,
+  unknown,
   children,
 }: {
   /** Fields after the name. */
@@ -71,14 +69,14 @@ export function AppForm({
   /** Absent when registering a new app. */
   readonly app?: DeveloperApp;
   readonly submit: string;
-  /** Receives all settings; `onSaved` is called once the app has them. */
-  readonly onSubmit: (settings: AppSettings, onSaved: () => void) => void;
+  /** Receives all settings and the edited ones, as others may change elsewhere; `onSaved` is called once the app has them. */
+  readonly onSubmit: (settings: AppSettings, edited: Partial<AppSettings>, onSaved: () => void) => void;
   readonly isPending: boolean;
   readonly isSaved?: boolean;
-  /** Result of the last submit. */
-  readonly failure: Failure | null;
-  /** The message when it is unknown whether a new app was registered, and the advice. */
-  readonly doubt?: { readonly unknown: string; readonly advice: string };
+  /** Of the last submit. */
+  readonly error: unknown;
+  /** What it says without an answer. */
+  readonly unknown?: 'registrationUnknown';
 }) {
   const [edits, setEdits] = useState<Partial<Draft>>(NOTHING);
   const [isSubmitted, setSubmitted] = useState(false);
@@ -86,7 +84,7 @@ export function AppForm({
   const missing = findMissing(draft);
   const set = (part: Partial<Draft>) => setEdits({ ...edits, ...part });
   const errorOf = (name: keyof Draft) =>
-    (isSubmitted ? missing[name] : undefined) ?? violationOf(failure?.error, name);
+    (isSubmitted ? missing[name] : undefined) ?? violationOf(error, name);
   const field = (name: TextName) => ({
     label: LABELS[name],
     value: draft[name],
@@ -97,7 +95,10 @@ export function AppForm({
     event.preventDefault();
     setSubmitted(true);
     if (Object.keys(missing).length > 0) return focusInvalidField();
-    onSubmit(toSettings(draft), () => setEdits((present) => (present === edits ? NOTHING : present)));
+    const settings = toSettings(draft);
+    const names = Object.keys(edits) as (keyof Draft)[];
+    const edited = Object.fromEntries(names.map((name) => [name, settings[name]]));
+    onSubmit(settings, edited, () => setEdits((present) => (present === edits ? NOTHING : present)));
   };
   return (
     <form onSubmit={send}>
@@ -111,11 +112,7 @@ export function AppForm({
           {app === undefined ? null : <LaterFields app={app} field={field} draft={draft} onChange={set} />}
         </Grid>
         <ScopeBoxes chosen={draft.scopes} onChange={(scopes) => set({ scopes })} error={errorOf('scopes')} />
-        {doubt === undefined ? (
-          <NotChanged failure={failure} labels={LABELS} />
-        ) : (
-          <ChangeNotice failure={failure} undone={text('notChanged')} labels={LABELS} {...doubt} />
-        )}
+        <NotChanged error={error} labels={LABELS} {...(unknown && { unknown })} />
         <Row>
           <Button kind="primary" type="submit" isBusy={isPending}>
             {submit}
@@ -208,11 +205,6 @@ function toDraft(app: DeveloperApp | undefined): Draft {
     requirePkce: app?.requirePkce ?? true,
     scopes: new Set(app?.scopes ?? []),
   };
-}
-
-/** The settings of an app in the form's representation. */
-export function settingsOf(app: DeveloperApp): AppSettings {
-  return toSettings(toDraft(app));
 }
 
 const toList = (lines: string) => lines.split(/\s+/).filter((line) => line !== '');

@@ -85,10 +85,9 @@ export function Authentication({ app }: { readonly app: DeveloperApp }) {
       focusInvalidField();
     } else if (edits !== NOTHING) {
       const onSuccess = () => setEdits((present) => (present === edits ? NOTHING : present));
-      change.mutate(settings, { onSuccess, onError: focusInvalidField });
+      change.mutate(settings, { onSuccess });
     }
   };
-  const { error } = change.failure ?? {};
   const endsSecret =
     app.tokenEndpointAuthMethod === 'client_secret_basic' && edits.method?.method === 'private_key_jwt';
   return (
@@ -101,8 +100,8 @@ export function Authentication({ app }: { readonly app: DeveloperApp }) {
             edits={edits}
             onChange={edit}
             errors={{
-              keys: fault === undefined ? violationOf(error, 'jwks') : text(fault),
-              jwksUri: violationOf(error, 'jwksUri'),
+              keys: fault === undefined ? violationOf(change.error, 'jwks') : text(fault),
+              jwksUri: violationOf(change.error, 'jwksUri'),
             }}
           />
         ) : null}
@@ -112,7 +111,7 @@ export function Authentication({ app }: { readonly app: DeveloperApp }) {
         >
           {text('requirePushedAuthorizationRequests')}
         </Checkbox>
-        <NotChanged failure={change.failure} />
+        <NotChanged error={change.error} />
         {endsSecret ? (
           <Notice tone="warn">
             <span>{text('endSecretEffect')}</span>

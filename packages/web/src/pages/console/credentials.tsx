@@ -1,10 +1,10 @@
 import { useRotation } from '../../api/developer-apps.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
 import { Card, Facts, Row } from '../../ui/card.tsx';
-import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
 import { Authentication } from './authentication.tsx';
-import { SecretOnce, Unseen } from './secret-once.tsx';
+import { NotChanged } from './not-changed.tsx';
+import { SecretOnce } from './secret-once.tsx';
 import { text } from './texts.ts';
 
 const TYPES = { server: 'typeServer', public: 'typePublic' } as const;
@@ -14,7 +14,10 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
   const rotation = useRotation(app.clientId);
   return (
     <>
-      <Rotated rotation={rotation} />
+      <NotChanged error={rotation.error} undone="notRotated" unknown="rotationUnknown" />
+      {rotation.data === undefined ? null : (
+        <SecretOnce clientId={app.clientId} secret={rotation.data.clientSecret} />
+      )}
       <Card label={text('credentials')}>
         <Facts
           facts={[
@@ -34,7 +37,7 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
               title={text('rotateTitle')}
               confirm={text('rotateConfirm')}
               isBusy={rotation.isPending}
-              onConfirm={() => rotation.mutate(undefined)}
+              onConfirm={rotation.mutate}
             >
               <p>{text('rotateEffect')}</p>
             </Confirmation>
@@ -43,22 +46,5 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
       </Card>
       <Authentication app={app} />
     </>
-  );
-}
-
-/** The new secret, or its status if the response was lost. */
-function Rotated({ rotation }: { readonly rotation: ReturnType<typeof useRotation> }) {
-  const { data, failure } = rotation;
-  if (data) return <SecretOnce clientId={data.clientId} secret={data.clientSecret} />;
-  if (data === null || failure?.outcome === 'made') {
-    return <Unseen title={text('rotatedUnseen')} advice={text('rotatedUnseenAdvice')} />;
-  }
-  return (
-    <ChangeNotice
-      failure={failure}
-      undone={text('notRotated')}
-      unknown={text('rotationUnknown')}
-      advice={text('rotationAdvice')}
-    />
   );
 }

@@ -1,21 +1,31 @@
-import type { Failure } from '../../api/change.ts';
-import { ChangeNotice } from '../../ui/change-notice.tsx';
+import { useEffect } from 'react';
+import { isRefusal } from '../../api/problem.ts';
+import { focusInvalidField } from '../../ui/focus.ts';
+import { ErrorNotice } from '../../ui/notice.tsx';
 import { text } from './texts.ts';
 
-/** Why a change that can be repeated was not made, or that this is not known. */
+type Id = Parameters<typeof text>[0];
+
+/** Why something was not done; or, without an answer, that it may have been done. The field that is wrong gets the focus. */
 export function NotChanged({
-  failure,
+  error,
+  undone = 'notChanged',
+  unknown = 'changeUnknown',
   labels,
 }: {
-  readonly failure: Failure | null;
+  readonly error: unknown;
+  readonly undone?: Id;
+  readonly unknown?: Id;
   readonly labels?: Readonly<Record<string, string>>;
 }) {
+  useEffect(() => {
+    if (error !== null) focusInvalidField();
+  }, [error]);
+  if (error === null) return null;
   return (
-    <ChangeNotice
-      failure={failure}
-      undone={text('notChanged')}
-      unknown={text('changeUnknown')}
-      advice={text('changeAdvice')}
+    <ErrorNotice
+      error={error}
+      title={text(isRefusal(error) ? undone : unknown)}
       {...(labels && { labels })}
     />
   );

@@ -59,15 +59,3 @@ export function ShownOnce({
     </Card>
   );
 }
-
-/** That a secret was made whose answer was lost. */
-export function Unseen({ title, advice }: { readonly title: string; readonly advice: string }) {
-  return (
-    <div role="alert">
-      <Notice tone="warn">
-        <strong>{title}</strong>
-        <span>{advice}</span>
-      </Notice>
-    </div>
-  );
-}

@@ -1,11 +1,11 @@
-import { type AppSettings, useSettingsChange, useStatusChange } from '../../api/developer-apps.ts';
+import { useSettingsChange, useStatusChange } from '../../api/developer-apps.ts';
 import type { AppStatus, DeveloperApp } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Facts, Row } from '../../ui/card.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
-import { focusHeading, focusInvalidField } from '../../ui/focus.ts';
+import { focusHeading } from '../../ui/focus.ts';
 import { Instant } from '../../ui/time.tsx';
-import { AppForm, settingsOf } from './app-form.tsx';
+import { AppForm } from './app-form.tsx';
 import { NotChanged } from './not-changed.tsx';
 import { text } from './texts.ts';
 
@@ -17,23 +17,14 @@ export function Settings({ app }: { readonly app: DeveloperApp }) {
       <AppForm
         app={app}
         submit={text('save')}
-        onSubmit={(settings, onSuccess) =>
-          change.mutate(findChanges(settingsOf(app), settings), { onSuccess, onError: focusInvalidField })
-        }
+        onSubmit={(_, edited, onSuccess) => change.mutate(edited, { onSuccess })}
         isPending={change.isPending}
         isSaved={change.isSuccess}
-        failure={change.failure}
+        error={change.error}
       />
       <Status app={app} />
     </>
   );
-}
-
-/** The changed settings only, because others may be changed elsewhere at the same time. */
-function findChanges(present: AppSettings, settings: AppSettings): Partial<AppSettings> {
-  const names = Object.keys(settings) as (keyof AppSettings)[];
-  const changed = names.filter((name) => JSON.stringify(settings[name]) !== JSON.stringify(present[name]));
-  return Object.fromEntries(changed.map((name) => [name, settings[name]]));
 }
 
 /** Suspends, activates and revokes; what takes something away asks for confirmation with its consequences. */
@@ -51,7 +42,7 @@ function Status({ app }: { readonly app: DeveloperApp }) {
           [text('changedOn'), <Instant key="updated" at={app.updatedAt} />],
         ]}
       />
-      <NotChanged failure={status.failure} />
+      <NotChanged error={status.error} />
       <Row>
         {app.status === 'active' ? (
           <Confirmation
@@ -60,7 +51,6 @@ function Status({ app }: { readonly app: DeveloperApp }) {
             title={text('suspendTitle', { app: app.name })}
             confirm={text('suspend')}
             isBusy={beingSet === 'suspended'}
-            isBlocked={status.isPending}
             onConfirm={() => set('suspended')}
           >
             <p>{text('suspendEffect')}</p>
@@ -77,7 +67,6 @@ function Status({ app }: { readonly app: DeveloperApp }) {
             title={text('revokeTitle', { app: app.name })}
             confirm={text('revokeConfirm')}
             isBusy={beingSet === 'revoked'}
-            isBlocked={status.isPending}
             onConfirm={() => set('revoked')}
           >
             <p>{text('revokeEffect')}</p>

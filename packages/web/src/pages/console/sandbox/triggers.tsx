@@ -1,12 +1,13 @@
 import { type FormEvent, useState } from 'react';
 import { useTrigger } from '../../../api/developer-apps.ts';
-import { isRefusal, Problem, violationOf } from '../../../api/problem.ts';
+import { Problem, violationOf } from '../../../api/problem.ts';
 import type { DeveloperApp, Triggered } from '../../../api/resources.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card, Row, Soft } from '../../../ui/card.tsx';
 import { Select, TextField } from '../../../ui/field.tsx';
-import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
+import { Notice } from '../../../ui/notice.tsx';
 import { linkTo } from '../../../ui/web-link.tsx';
+import { NotChanged } from '../not-changed.tsx';
 import { Rich, text } from '../texts.ts';
 
 type Trigger = Triggered['trigger'];
@@ -79,10 +80,9 @@ function Outcome({ triggered: { changed, category, id, scope } }: { readonly tri
 
 /** Why nothing happened: for a connection that the app does not have, or that has ended, in words of this page. */
 function Refusal({ error }: { readonly error: unknown }) {
-  if (error === null) return null;
   const { status } = error instanceof Problem ? error : { status: 0 };
   if (status !== 404 && status !== 409) {
-    return <ErrorNotice error={error} title={text(isRefusal(error) ? 'notTriggered' : 'triggerUnknown')} />;
+    return <NotChanged error={error} undone="notTriggered" unknown="triggerUnknown" />;
   }
   return (
     <div role="alert">

@@ -1,16 +1,16 @@
 import { WEBHOOK_STATES, type WebhookFailure, type WebhookState } from '@phds/catalog/webhooks';
 import { useState } from 'react';
-import { isRefusal } from '../../../api/problem.ts';
 import type { Delivery, DeliveryAttempt } from '../../../api/resources.ts';
 import { useDeliveries, useRedelivery } from '../../../api/webhooks.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card, Facts, Fields, Row, Soft, Stack, Tag } from '../../../ui/card.tsx';
 import { Code } from '../../../ui/code.tsx';
 import { Select } from '../../../ui/field.tsx';
-import { Empty, ErrorNotice } from '../../../ui/notice.tsx';
+import { Empty } from '../../../ui/notice.tsx';
 import { Resource } from '../../../ui/resource.tsx';
 import { type Column, Pages, Table, useFilteredPage } from '../../../ui/table.tsx';
 import { PreciseInstant } from '../../../ui/time.tsx';
+import { NotChanged } from '../not-changed.tsx';
 import { text } from '../texts.ts';
 import style from './webhook.module.css';
 
@@ -101,15 +101,9 @@ function DeliveryEntry({ clientId, delivery }: { readonly clientId: string; read
 
 function Redeliver({ clientId, delivery }: { readonly clientId: string; readonly delivery: Delivery }) {
   const redelivery = useRedelivery(clientId);
-  const { error } = redelivery;
   return (
     <>
-      {error === null ? null : (
-        <ErrorNotice
-          error={error}
-          title={text(isRefusal(error) ? 'redeliveryRefused' : 'redeliveryUnknown')}
-        />
-      )}
+      <NotChanged error={redelivery.error} undone="redeliveryRefused" unknown="redeliveryUnknown" />
       <Row>
         <Button isBusy={redelivery.isPending} onPress={() => redelivery.mutate(delivery.id)}>
           {text(delivery.state === 'pending' ? 'sendNow' : 'sendAgain')}
@@ -136,14 +130,13 @@ const FAILURES = {
 function toColumns(): readonly Column<DeliveryAttempt>[] {
   return [
     { title: text('attemptAt'), cell: ({ at }) => <PreciseInstant at={at} /> },
-    { title: text('result'), cell: (attempt) => <Result attempt={attempt} /> },
+    {
+      title: text('result'),
+      cell: ({ status, failure }) =>
+        text(failure === null ? 'accepted' : FAILURES[failure], { status: status ?? 0 }),
+    },
     { title: text('duration'), cell: ({ ms }) => text('milliseconds', { ms }), isNumber: true },
   ];
-}
-
-function Result({ attempt: { status, failure } }: { readonly attempt: DeliveryAttempt }) {
-  if (failure === null) return <>{text('accepted', { status: status ?? 0 })}</>;
-  return <>{text(FAILURES[failure], { status: status ?? 0 })}</>;
 }
 
 const STATE_TEXTS = {

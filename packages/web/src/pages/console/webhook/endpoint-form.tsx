@@ -1,6 +1,5 @@
 import { WEBHOOK_EVENTS, type WebhookEvent } from '@phds/catalog/webhooks';
 import { type FormEvent, useState } from 'react';
-import type { Failure } from '../../../api/change.ts';
 import { violationOf } from '../../../api/problem.ts';
 import type { Webhook } from '../../../api/resources.ts';
 import type { WebhookSettings } from '../../../api/webhooks.ts';
@@ -31,13 +30,13 @@ export function EndpointForm({
   onSubmit,
   isPending,
   isSaved,
-  failure,
+  error,
 }: {
   readonly webhook: Webhook | null;
   readonly onSubmit: (settings: WebhookSettings) => void;
   readonly isPending: boolean;
   readonly isSaved: boolean;
-  readonly failure: Failure | null;
+  readonly error: unknown;
 }) {
   const [edits, setEdits] = useState<Edits>({});
   const [isSubmitted, setSubmitted] = useState(false);
@@ -54,7 +53,7 @@ export function EndpointForm({
     setEdits({ ...edits, ...part });
   };
   const isNothingChosen = isSubmitted && events.size === 0;
-  const eventsError = isNothingChosen ? text('eventsMissing') : violationOf(failure?.error, 'events');
+  const eventsError = isNothingChosen ? text('eventsMissing') : violationOf(error, 'events');
   return (
     <form onSubmit={submit}>
       <Card label={text('endpoint')}>
@@ -64,7 +63,7 @@ export function EndpointForm({
           isRequired
           value={url}
           onChange={(value) => edit({ url: value })}
-          error={violationOf(failure?.error, 'url')}
+          error={violationOf(error, 'url')}
           hint={text('urlHint')}
         />
         <CheckboxGroup title={text('events')}>
@@ -83,7 +82,7 @@ export function EndpointForm({
             {eventsError}
           </p>
         )}
-        <NotChanged failure={failure} />
+        <NotChanged error={error} />
         <Row>
           <Button kind={webhook === null ? 'primary' : 'plain'} type="submit" isBusy={isPending}>
             {text(webhook === null ? 'setUp' : 'save')}

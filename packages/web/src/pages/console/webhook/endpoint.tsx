@@ -1,7 +1,5 @@
-import type { UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import { serviceNow } from '../../../api/client.ts';
-import { isRefusal } from '../../../api/problem.ts';
 import type { Webhook } from '../../../api/resources.ts';
 import {
   useTestEvent,
@@ -11,14 +9,12 @@ import {
 } from '../../../api/webhooks.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card, Row, Soft, Stack } from '../../../ui/card.tsx';
-import { ChangeNotice } from '../../../ui/change-notice.tsx';
 import { Confirmation } from '../../../ui/confirmation.tsx';
 import { Select } from '../../../ui/field.tsx';
 import { focusHeading } from '../../../ui/focus.ts';
-import { ErrorNotice } from '../../../ui/notice.tsx';
 import { formatInstant } from '../../../ui/time.tsx';
 import { NotChanged } from '../not-changed.tsx';
-import { ShownOnce, Unseen } from '../secret-once.tsx';
+import { ShownOnce } from '../secret-once.tsx';
 import { text } from '../texts.ts';
 import { EndpointForm } from './endpoint-form.tsx';
 
@@ -33,67 +29,86 @@ export function Endpoint({
   const change = useWebhookChange(clientId);
   const rotation = useWebhookRotation(clientId);
   const removal = useWebhookRemoval(clientId);
-  const test = useTestEvent(clientId);
-  const isBusy = change.isPending || rotation.isPending || removal.isPending;
-  const forget = () => {
-    for (const each of [change, rotation, removal, test]) each.reset();
-  };
+  const secret = rotation.data?.secret ?? change.data?.secret;
   return (
     <Stack>
-      <NewSecret change={change} rotation={rotation} />
+      <NotChanged error={rotation.error} undone="hookNotRotated" unknown="hookRotationUnknown" />
+      <NotChanged error={removal.error} />
+      {secret === undefined ? null : (
+        <ShownOnce
+          label={text('signingSecret')}
+          title={text('copyNow')}
+          advice={text('hookSecretAdvice')}
+          values={[{ name: text('signingSecret'), value: secret, copy: text('copy') }]}
+        />
+      )}
       <EndpointForm
         webhook={webhook}
         isPending={change.isPending}
         isSaved={change.isSuccess && webhook !== null}
-        failure={change.failure}
-        onSubmit={(settings) => {
-          if (isBusy) return;
-          forget();
-          change.mutate(settings);
-        }}
+        error={change.error}
+        onSubmit={change.mutate}
       />
       {webhook === null ? null : (
-        <Card label={text('actions')}>
-          <h2>{text('actions')}</h2>
-          <Soft>{text('testText')}</Soft>
-          <SecretState webhook={webhook} />
-          <TestResult test={test} />
-          <NotChanged failure={removal.failure} />
-          <Row>
-            <Button
-              isBusy={test.isPending}
-              onPress={() => {
-                if (!test.isPending) test.mutate(undefined);
-              }}
-            >
-              {text('sendTest')}
-            </Button>
-            <Rotation
-              isBusy={rotation.isPending}
-              isBlocked={isBusy}
-              onRotate={(seconds) => {
-                forget();
-                rotation.mutate(seconds);
-              }}
-            />
-            <Confirmation
-              trigger={text('remove')}
-              title={text('removeTitle')}
-              confirm={text('removeConfirm')}
-              isBusy={removal.isPending}
-              isBlocked={isBusy}
-              onConfirm={() => {
-                forget();
-                // Removes the button that was pressed.
-                removal.mutate(undefined, { onSuccess: focusHeading });
-              }}
-            >
-              <p>{text('removeEffect')}</p>
-            </Confirmation>
-          </Row>
-        </Card>
+        <Actions
+          clientId={clientId}
+          webhook={webhook}
+          isRotating={rotation.isPending}
+          isRemoving={removal.isPending}
+          onRotate={(seconds) => {
+            change.reset();
+            rotation.mutate(seconds);
+          }}
+          onRemove={() => {
+            for (const each of [change, rotation]) each.reset();
+            // Removes the button that was pressed.
+            removal.mutate(undefined, { onSuccess: focusHeading });
+          }}
+        />
       )}
     </Stack>
+  );
+}
+
+function Actions({
+  clientId,
+  webhook,
+  isRotating,
+  isRemoving,
+  onRotate,
+  onRemove,
+}: {
+  readonly clientId: string;
+  readonly webhook: Webhook;
+  readonly isRotating: boolean;
+  readonly isRemoving: boolean;
+  readonly onRotate: (overlapSeconds: number) => void;
+  readonly onRemove: () => void;
+}) {
+  const test = useTestEvent(clientId);
+  return (
+    <Card label={text('actions')}>
+      <h2>{text('actions')}</h2>
+      <Soft>{text('testText')}</Soft>
+      <SecretState webhook={webhook} />
+      <NotChanged error={test.error} undone="testRefused" unknown="testUnknown" />
+      <p role="status">{test.isSuccess ? text('testSent') : ''}</p>
+      <Row>
+        <Button isBusy={test.isPending} onPress={() => test.mutate()}>
+          {text('sendTest')}
+        </Button>
+        <Rotation isBusy={isRotating} onRotate={onRotate} />
+        <Confirmation
+          trigger={text('remove')}
+          title={text('removeTitle')}
+          confirm={text('removeConfirm')}
+          isBusy={isRemoving}
+          onConfirm={onRemove}
+        >
+          <p>{text('removeEffect')}</p>
+        </Confirmation>
+      </Row>
+    </Card>
   );
 }
 
@@ -112,11 +127,9 @@ const OVERLAPS = [
 /** The button that replaces the secret, and the dialog that asks for how long the old one signs as well. */
 function Rotation({
   isBusy,
-  isBlocked,
   onRotate,
 }: {
   readonly isBusy: boolean;
-  readonly isBlocked: boolean;
   readonly onRotate: (overlapSeconds: number) => void;
 }) {
   const [seconds, setSeconds] = useState(0);
@@ -127,7 +140,6 @@ function Rotation({
       title={text('hookRotateTitle')}
       confirm={text('rotateConfirm')}
       isBusy={isBusy}
-      isBlocked={isBlocked}
       onConfirm={() => onRotate(seconds)}
     >
       <Select
@@ -144,48 +156,4 @@ function Rotation({
 function SecretState({ webhook: { previousSecretExpiresAt: until } }: { readonly webhook: Webhook }) {
   if (until === null || Date.parse(until) <= serviceNow()) return null;
   return <Soft>{text('bothSign', { until: formatInstant(until) })}</Soft>;
-}
-
-function TestResult({ test }: { readonly test: UseMutationResult<unknown, Error, undefined> }) {
-  if (test.error !== null) {
-    return (
-      <ErrorNotice error={test.error} title={text(isRefusal(test.error) ? 'testRefused' : 'testUnknown')} />
-    );
-  }
-  return <p role="status">{test.isSuccess ? text('testSent') : ''}</p>;
-}
-
-/** The secret of a new endpoint or of a rotation, or what became of it when the answer was lost. */
-function NewSecret({
-  change,
-  rotation,
-}: {
-  readonly change: ReturnType<typeof useWebhookChange>;
-  readonly rotation: ReturnType<typeof useWebhookRotation>;
-}) {
-  const secret = rotation.data?.secret ?? change.data?.secret;
-  if (secret !== undefined) {
-    return (
-      <ShownOnce
-        label={text('signingSecret')}
-        title={text('copyNow')}
-        advice={text('hookSecretAdvice')}
-        values={[{ name: text('signingSecret'), value: secret, copy: text('copy') }]}
-      />
-    );
-  }
-  if (rotation.data === null || rotation.failure?.outcome === 'made') {
-    return <Unseen title={text('hookRotatedUnseen')} advice={text('unseenAdvice')} />;
-  }
-  if (change.data === null || change.failure?.outcome === 'made') {
-    return <Unseen title={text('savedUnseen')} advice={text('unseenAdvice')} />;
-  }
-  return (
-    <ChangeNotice
-      failure={rotation.failure}
-      undone={text('hookNotRotated')}
-      unknown={text('hookRotationUnknown')}
-      advice={text('hookRotationAdvice')}
-    />
-  );
 }
