@@ -10,17 +10,7 @@ import { forkProgram, measureInTurn, type Round, type Side, startLoad } from './
 import type { Options } from './options.ts';
 import { LARGE_USER, type PreparedStack, prepareStack, SCOPE, userName } from './prepare-stack.ts';
 import { measureCpu } from './processes.ts';
-import {
-  median,
-  microsOf,
-  sumOf,
-  toMicros,
-  toRatios,
-  toSideColumns,
-  toSideRows,
-  toTable,
-  toVerdict,
-} from './report.ts';
+import { median, sumOf, toMicros, toSideColumns, toSideRows, toTable, toVerdict } from './report.ts';
 
 const STACK = 'bench';
 const HEART = '/api/v1/health-data/heart';
@@ -173,62 +163,4 @@ async function prepareLargerReads(stack: Stack, directory: string): Promise<Larg
 
 function daysAgo(days: number): string {
   return new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
-}
-
-interface Run {
-  readonly users: number;
-  readonly result: HeartResult;
-}
-
-const RUNS = 3;
-const AIMS = [
-  { users: 1_000, ratio: 0.45 },
-  { users: 3_000, ratio: 0.4 },
-];
-const CPU_AIM = 2.5;
-const P99_AIM_MS = 25;
-
-/** Runs `heart` with all its reads, with few and with many users, each several times on a newly started stack. */
-export async function benchAims(options: Options): Promise<string> {
-  const runs: Run[] = [];
-  for (const { users } of AIMS) {
-    for (let run = 1; run <= RUNS; run += 1) {
-      const all = { ...options, users, beside: true };
-      const result = await measureHeart(all);
-      console.log(report(result, all));
-      runs.push({ users, result });
-    }
-  }
-  return reportRuns(runs);
-}
-
-function reportRuns(runs: readonly Run[]): string {
-  const larger = runs[0]?.result.halfRate.beside.map(({ name }) => `${name}: p50, p99 ms`) ?? [];
-  const columns = [
-    'users',
-    'requests/s ÷ floor',
-    'CPU ÷ floor',
-    'p99 ms at half the rate',
-    ...larger.map((name) => `${name} (reads beside: p99)`),
-  ];
-  const aims = AIMS.map(
-    ({ users, ratio }) =>
-      `aims with ${users} users: requests/s ÷ floor at least ${ratio}, CPU ÷ floor at most ${CPU_AIM}, p99 at half the rate under ${P99_AIM_MS} ms`,
-  );
-  const verdict = toVerdict(runs.flatMap(({ result }) => resultsOf(result)));
-  return ['', toTable(columns, runs.map(toRow)), '', ...aims, '', verdict].join('\n');
-}
-
-function toRow({ users, result: { rounds, halfRate } }: Run): unknown[] {
-  const { alone, beside } = halfRate;
-  const over = (value: (round: Round) => number) => median(toRatios(rounds, 'service', 'floor', value));
-  return [
-    users,
-    over(({ perSecond }) => perSecond).toFixed(3),
-    over(microsOf).toFixed(2),
-    alone.reads.p99.toFixed(1),
-    ...beside.map(
-      ({ reads, larger: { p50, p99 } }) => `${p50.toFixed(1)}, ${p99.toFixed(1)} (${reads.p99.toFixed(1)})`,
-    ),
-  ];
 }

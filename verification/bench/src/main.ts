@@ -1,7 +1,6 @@
 import { benchFhir } from './fhir.ts';
-import { benchAims, benchHeart } from './heart.ts';
+import { benchHeart } from './heart.ts';
 import { benchImport } from './import.ts';
-import { benchInterleaved } from './interleaved.ts';
 import { createBenchCommand, type Options } from './options.ts';
 import { benchPossession } from './possession.ts';
 import { benchRevocation } from './revocation.ts';
@@ -10,13 +9,11 @@ import { benchWeb } from './web.ts';
 
 const BENCHMARKS: Readonly<Record<string, (options: Options) => Promise<string>>> = {
   heart: benchHeart,
-  aims: benchAims,
   fhir: benchFhir,
   possession: benchPossession,
   revocation: benchRevocation,
   import: benchImport,
   web: benchWeb,
-  interleaved: benchInterleaved,
   tokens: benchTokens,
 };
 

@@ -2,7 +2,7 @@ import type { LoadResult } from './load-job.ts';
 import type { Round } from './measure.ts';
 
 /** Rounds of load on several sides, by their names. */
-export type Rounds = readonly Readonly<Record<string, Round>>[];
+type Rounds = readonly Readonly<Record<string, Round>>[];
 
 /** A table of Markdown. */
 export function toTable(header: readonly string[], rows: readonly (readonly unknown[])[]): string {
@@ -60,12 +60,7 @@ function toSpan(rounds: Rounds, name: string, base: string, value: (round: Round
 }
 
 /** A side as a multiple of another, by round. */
-export function toRatios(
-  rounds: Rounds,
-  name: string,
-  base: string,
-  value: (round: Round) => number,
-): number[] {
+function toRatios(rounds: Rounds, name: string, base: string, value: (round: Round) => number): number[] {
   const divisors = valuesOf(rounds, base, value);
   return valuesOf(rounds, name, value).map((each, index) => each / (divisors[index] ?? Number.NaN));
 }
@@ -75,7 +70,7 @@ function valuesOf(rounds: Rounds, name: string, value: (round: Round) => number)
 }
 
 /** CPU of all processes in microseconds a request. */
-export function microsOf(round: Round): number {
+function microsOf(round: Round): number {
   return toMicros(sumOf(round.cpu), round);
 }
 

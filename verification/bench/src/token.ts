@@ -1,6 +1,4 @@
-import { join } from 'node:path';
 import { openClient } from '@phds/guarantees/open-client';
-import { repositoryRoot } from '@phds/local-stack/data-directory';
 import type { Stack } from '@phds/local-stack/stack';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -14,12 +12,10 @@ const INTROSPECTED_TOKENS = 200;
 /** A stretch of exchanges ends early when a side is faster. */
 const CODES_PER_SECOND = 4_000;
 
-/** For the gateway. No limit is reached, because the service is measured. Another commit has no built pages. */
+/** For the gateway. No limit is reached, because the service is measured. */
 export const NO_LIMITS = {
   LIMIT_CLIENT_PER_MINUTE: '100000000',
   LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: '100000000',
-  WEB_DIRECTORY: join(repositoryRoot, 'packages/web/dist'),
-  DOCS_DIRECTORY: join(repositoryRoot, 'packages/docs/dist'),
 };
 
 /** A server that issues tokens. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Stack } from '@phds/local-stack/stack';
 import { reportBeside } from './beside.ts';
+import { TOKEN_REQUESTS } from './load-job.ts';
 import { type AnySide, forkProgram, type Side } from './measure.ts';
 import type { Options } from './options.ts';
 import { prepareStack } from './prepare-stack.ts';
@@ -18,8 +19,7 @@ export async function benchTokens(options: Options): Promise<string> {
     ['postgres', side.processes.get('postgres') ?? 0],
   ]);
   const reports: string[] = [];
-  for (const request of options.kinds) {
-    if (request === 'read') continue;
+  for (const request of TOKEN_REQUESTS) {
     const toSide = (issuer: Issuer, of: Side['processes']): AnySide => ({
       job: () => toTokenJob(issuer, request, options),
       processes: of,
