@@ -34,10 +34,7 @@ export async function findLaunchOptions(): Promise<LaunchOptions | null> {
   const executablePath = await findChromium();
   if (executablePath === null) return null;
   const args = ['--no-sandbox', '--disable-background-networking', '--disable-dev-shm-usage'];
-  // Without libfaketime, which makes Chromium hang. `toSkewScript` shifts the clock of its pages instead.
-  const { LD_PRELOAD: _, ...environment } = process.env;
-  const env = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, value ?? '']));
-  return { executablePath, args, env, timeout: START_LIMIT_MS };
+  return { executablePath, args, timeout: START_LIMIT_MS };
 }
 
 /** A Chromium to which other processes connect. */

@@ -35,20 +35,6 @@ const STEP_LIMIT_MS = 60_000;
 /** A page checks whether a change was made whose answer was lost for as long as the gateway may work on it, and for less than this. */
 const MARGIN_MS = 3_000;
 
-/** The number of seconds by which libfaketime shifts the clock of tests and services (`pnpm prove:hours`). */
-const SKEW_S = Number(process.env['FAKETIME'] ?? 0);
-
-/** A script that shifts the wall clock of a page. Timers are not affected. */
-const toSkewScript = (skewMs: number) => `{
-  const RealDate = Date;
-  const now = () => RealDate.now() + ${skewMs};
-  globalThis.Date = new Proxy(RealDate, {
-    construct: (target, args, newTarget) => Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget),
-    apply: () => new RealDate(now()).toString(),
-    get: (target, name, receiver) => (name === 'now' ? now : Reflect.get(target, name, receiver)),
-  });
-}`;
-
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
 export type Screen = keyof typeof SCREENS;
@@ -104,7 +90,6 @@ export class Visitor implements AsyncDisposable {
       reducedMotion: 'reduce',
     });
     context.setDefaultTimeout(STEP_LIMIT_MS);
-    if (SKEW_S !== 0) await context.addInitScript({ content: toSkewScript(SKEW_S * 1_000) });
     if (session !== undefined) {
       await context.addCookies([
         { name: 'session', value: session, url: gateway, httpOnly: true, sameSite: 'Lax' },

@@ -88,9 +88,7 @@ export async function startTlsRedis(files: TlsFilesOnDisk, clients: 'yes' | 'no'
   ];
   const trust = ['--tls-ca-cert-file', files.ca, '--tls-auth-clients', clients];
   const memory = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', tmpdir()];
-  // Without libfaketime, which makes Redis hang at start-up.
-  const { LD_PRELOAD: _, ...env } = process.env;
-  const child = spawn(program, [...tls, ...trust, ...memory], { env, stdio: 'ignore' });
+  const child = spawn(program, [...tls, ...trust, ...memory], { stdio: 'ignore' });
   const stopAtExit = () => void child.kill('SIGKILL');
   process.once('exit', stopAtExit);
   await eventually(() => acceptsTls({ port, host: '127.0.0.1', rejectUnauthorized: false }));
