@@ -65,6 +65,13 @@ describeWith('systemd that can be booted by root', canBoot())('First deployment'
     expect(new Set(owners.map(([user]) => user)).size).toBe(SERVICES.length);
   });
 
+  test.each([
+    ['phds@consent', 20],
+    ['phds-migrate@consent', 65],
+  ])('the unit %s gives its process few rights', async (unit, exposure) => {
+    await machine.run(`systemd-analyze security --threshold=${exposure} ${unit}`);
+  });
+
   test('no service can read the secrets of another', async () => {
     const script = `pid() { systemctl show -P MainPID "phds@$1"; }
       root="/proc/$(pid consent)/root"

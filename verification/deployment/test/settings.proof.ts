@@ -251,3 +251,24 @@ describeWith('kubectl 1.27', hasKubectl())('the settings in the Kubernetes manif
     },
   );
 });
+
+const SETTINGS_OF_COMMANDS = [
+  operatorSettings(['authorization', 'consent', 'health-data']),
+  recordsSettings,
+  importerSettings,
+];
+
+test.each([
+  ...SERVICES.map(({ service, schema }) => ({ files: ['common', service], schemas: [schema] })),
+  { files: ['operator', 'importer'], schemas: SETTINGS_OF_COMMANDS },
+])('$files of deploy/systemd name only settings that their programs have', ({ files, schemas }) => {
+  const known = schemas.flatMap((schema) => Object.keys(schema.shape));
+  const lines = files.flatMap((name) =>
+    readFileSync(join(repositoryRoot, 'deploy/systemd/settings', `${name}.env`), 'utf8').split('\n'),
+  );
+  const names = lines.flatMap((line) => /^([A-Z_]+)=/.exec(line)?.[1] ?? []);
+  expect(names.length).toBeGreaterThan(5);
+  const programs = ['NODE_ENV'];
+  const unknown = names.filter((name) => ![...known, ...programs].includes(toSettingName(name)));
+  expect(unknown).toEqual([]);
+});

@@ -3,11 +3,10 @@ import { join, resolve } from 'node:path';
 
 const DIRECTORY = resolve(import.meta.dirname, '../../../../deploy/grafana/dashboards');
 
-export interface Panel {
+interface Panel {
   readonly id: number;
   readonly type: string;
   readonly title: string;
-  readonly gridPos: { readonly h: number; readonly w: number; readonly x: number; readonly y: number };
   /** Rows have none. */
   readonly datasource?: { readonly type: string; readonly uid: string };
   readonly targets?: readonly {
@@ -21,7 +20,6 @@ interface Variable {
   readonly name: string;
   readonly type: string;
   readonly query: unknown;
-  readonly allValue?: string;
 }
 
 interface Dashboard {
