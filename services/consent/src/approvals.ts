@@ -1,39 +1,24 @@
 import { PENDING_APPROVAL_SECONDS } from '@phds/catalog/lifetimes';
-import { type Listed, offsetOf, type Page } from '@phds/catalog/pagination';
+import { offsetOf, type Page } from '@phds/catalog/pagination';
 import type { Scope } from '@phds/catalog/scopes';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { empty, type Sql } from 'sql-template-tag';
-import type { ReportedApp } from './domain/app.ts';
-import { refuseExtension, refuseFinal } from './domain/decision.ts';
-import type {
-  Connection,
-  ConsentRequest,
-  PendingApprovalView,
-  PendingStatus,
-} from './domain/pending-approval.ts';
-import type { ShownApp } from './domain/shown-app.ts';
+import { type AppAsShown, asShown, type ReportedApp, type ShownApp, takeProfile } from './app-profiles.ts';
+import { refuseExtension, refuseFinal } from './decision.ts';
 import { JOIN_MARGIN_SECONDS, SUSPENDED } from './grant-rows.ts';
-import { takeProfile } from './store/app-profiles.ts';
-import { APP_COLUMNS, type AppRow, toAppAsShown } from './store/app-rows.ts';
-import { lockPending, readPending } from './store/pending-locks.ts';
 import {
+  type ConsentRequest,
+  lockPending,
   PENDING_COLUMNS,
   PENDING_FROM,
   PENDING_STATUS,
-  type PendingRow,
-  toApproval,
-} from './store/pending-rows.ts';
-
-/** With the grant that an approval would join; its fields are null when there is none. */
-interface ViewRow extends PendingRow, AppRow {
-  readonly liveGrantId: string | null;
-  readonly liveScopes: Scope[];
-  readonly liveExpiresAt: Date;
-  readonly liveDataFrom: string | null;
-  readonly liveAppName: string;
-}
+  type PendingStatus,
+  readPending,
+  type StoredApproval,
+} from './pending-approvals.ts';
+import { toRevision } from './terms.ts';
 
 export interface OpeningRequest extends ConsentRequest {
   readonly app: ReportedApp;
@@ -60,7 +45,7 @@ export type Approvals = ReturnType<typeof createApprovals>;
  * another person, is `not_found`.
  */
 export function createApprovals({ pools: { ordinary: pool }, maxLivePerApp }: Parts) {
-  const find = async (id: string, userId: string, where: Sql): Promise<PendingApprovalView> => {
+  const find = async (id: string, userId: string, where: Sql) => {
     const [view] = await selectViews(pool, userId, sql`p.id = ${id} AND ${where}`, empty);
     if (view === undefined) throw notFound();
     return view;
@@ -73,7 +58,7 @@ export function createApprovals({ pools: { ordinary: pool }, maxLivePerApp }: Pa
      * `conflict` when another app's request has the id.
      */
     open: (request: OpeningRequest) => transact(pool, (tx) => open(tx, request, maxLivePerApp)),
-    async claim(id: string, userId: string): Promise<PendingApprovalView> {
+    async claim(id: string, userId: string) {
       await execute(pool)`
         UPDATE pending_approval p SET claimed_by = ${userId}
         WHERE p.id = ${id} AND p.claimed_by IS NULL`;
@@ -111,12 +96,7 @@ async function release(tx: pg.ClientBase, id: string, userId: string): Promise<v
   await execute(tx)`UPDATE pending_approval SET claimed_by = NULL WHERE id = ${id}`;
 }
 
-async function list(
-  pool: pg.Pool,
-  userId: string,
-  status: PendingStatus | null,
-  page: Page,
-): Promise<Listed<PendingApprovalView>> {
+async function list(pool: pg.Pool, userId: string, status: PendingStatus | null, page: Page) {
   const own = sql`(p.claimed_by = ${userId} OR (p.claimed_by IS NULL
     AND p.client_id IN (SELECT client_id FROM app WHERE owner_id = ${userId})))`;
   const where = status === null ? own : sql`${own} AND ${PENDING_STATUS} = ${status}`;
@@ -222,44 +202,48 @@ async function removeAnonymous(tx: pg.ClientBase, clientId: string, maxLive: num
   return removed.map(({ id }) => id);
 }
 
-async function selectViews(
-  pool: pg.Pool,
-  userId: string,
-  where: Sql,
-  paging: Sql,
-): Promise<PendingApprovalView[]> {
+/** The live grant that an approval would join; its fields are null when there is none. */
+interface ViewRow extends StoredApproval {
+  readonly app: AppAsShown;
+  readonly liveGrantId: string | null;
+  readonly liveScopes: Scope[];
+  readonly liveExpiresAt: Date;
+  readonly liveDataFrom: string | null;
+  readonly liveAppName: string;
+}
+
+/** As shown to the person. */
+async function selectViews(pool: pg.Pool, userId: string, where: Sql, paging: Sql) {
   const rows = await select<ViewRow>(pool)`
-    SELECT ${PENDING_COLUMNS}, ${APP_COLUMNS}, g.id AS "liveGrantId", g.scopes AS "liveScopes",
-      g.expires_at AS "liveExpiresAt", to_char(g.data_from, 'YYYY-MM-DD') AS "liveDataFrom",
-      shown_app_of(g.id, 'infinity')->>'name' AS "liveAppName"
+    SELECT ${PENDING_COLUMNS}, ${asShown(sql`p.shown_app`)} AS app,
+      g.id AS "liveGrantId", g.scopes AS "liveScopes", g.expires_at AS "liveExpiresAt",
+      to_char(g.data_from, 'YYYY-MM-DD') AS "liveDataFrom", shown_app_of(g.id, 'infinity')->>'name' AS "liveAppName"
     FROM ${PENDING_FROM}
     LEFT JOIN consent_grant g ON g.user_id = ${userId} AND g.client_id = p.client_id AND g.closed_at IS NULL
       AND g.app_epoch = a.epoch AND NOT ${SUSPENDED}
       AND g.expires_at > statement_timestamp() + make_interval(secs => ${JOIN_MARGIN_SECONDS}::int)
     WHERE ${where} ${paging}`;
-  return rows.map((row) => ({
-    id: row.id,
-    app: toAppAsShown(row, row.shownApp),
-    redirectHost: row.redirectHost,
-    scopes: row.scopes,
-    purpose: row.purpose,
-    clientAuthenticated: row.clientAuthenticated,
-    status: row.status,
-    createdAt: row.createdAt,
-    expiresAt: row.expiresAt,
-    connection: toConnection(row),
-    approval: toApproval(row),
-  }));
+  return rows.map((row) => {
+    const connection = toConnection(row);
+    return {
+      ...row,
+      requestedScopes: row.scopes.map((scope) => {
+        return { scope, alreadyShared: connection?.scopes.includes(scope) ?? false };
+      }),
+      approved: toApprovedTerms(row),
+      revision: toRevision(connection),
+      connection,
+    };
+  });
 }
 
-function toConnection(row: ViewRow): Connection | null {
-  const { liveGrantId, liveScopes, liveExpiresAt, liveDataFrom, liveAppName } = row;
-  if (liveGrantId === null) return null;
-  return {
-    grantId: liveGrantId,
-    appName: liveAppName,
-    scopes: liveScopes,
-    expiresAt: liveExpiresAt,
-    dataFrom: liveDataFrom,
-  };
+function toConnection(row: ViewRow) {
+  const { liveGrantId: grantId, liveScopes: scopes, liveExpiresAt: expiresAt, liveDataFrom: dataFrom } = row;
+  return grantId === null ? null : { grantId, appName: row.liveAppName, scopes, expiresAt, dataFrom };
+}
+
+function toApprovedTerms({ status, approvedScopes: scopes, approvedDays, approvedDataFrom }: ViewRow) {
+  if (status !== 'approved') return null;
+  const keepExpiry = approvedDays === null;
+  return { scopes, expiresInDays: approvedDays, dataFrom: approvedDataFrom, keepExpiry };
 }

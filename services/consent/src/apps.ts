@@ -2,11 +2,33 @@ import { notFound } from '@phds/service-kit/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql from 'sql-template-tag';
+import { type ReportedApp, takeProfile } from './app-profiles.ts';
 import type { Change } from './changes.ts';
-import type { AppLock, AppState, AppStatus, ReportedApp } from './domain/app.ts';
 import type { EvictionPublisher } from './events/redis-evictions.ts';
-import { takeProfile } from './store/app-profiles.ts';
 import { ENDED, wanting } from './webhooks/events.ts';
+
+/** Whether an app may act: `active`, `suspended` (reversible), `revoked` (permanently ends everything issued so far). */
+export type AppStatus = 'active' | 'suspended' | 'revoked';
+
+/** An operator's lock. A locked app is never active, and its developer cannot change that. */
+export interface AppLock {
+  /** An operator suspended the app, or it waits for an operator's approval. */
+  readonly kind: 'suspension' | 'approval';
+  /** For the developer; empty for an approval. */
+  readonly reason: string;
+  readonly since: Date;
+}
+
+/** The status of an app in the ledger. */
+export interface AppState {
+  readonly status: AppStatus;
+  /** Everything issued in an older epoch is dead. */
+  readonly epoch: number;
+  /** Increases with every change of status, so that readers can order changes. */
+  readonly revision: number;
+  readonly statusChangedAt: Date;
+  readonly lock: AppLock | null;
+}
 
 /** A change of an app that is at a certain revision. */
 export interface AppCommand {

@@ -5,32 +5,29 @@ import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
 import sql from 'sql-template-tag';
+import type { AppStatus } from './apps.ts';
 import type { Change } from './changes.ts';
-import type { AppStatus } from './domain/app.ts';
+import { addEvent, type ShownScope } from './consent-events.ts';
 import {
   type ApprovalChoice,
   type ApprovalOutcome,
   type DecisionFacts,
   decideApproval,
   decideDenial,
-} from './domain/decision.ts';
-import { type Grant, sameTerms } from './domain/grant.ts';
-import type { ShownScope } from './domain/receipt.ts';
-import { toRevision } from './domain/revisions.ts';
+} from './decision.ts';
 import type { EvictionPublisher } from './events/redis-evictions.ts';
 import {
   GRANT_COLUMNS,
   GRANT_FROM,
+  type Grant,
   type GrantRow,
   JOIN_MARGIN_SECONDS,
   SUSPENDED,
   toGrant,
 } from './grant-rows.ts';
-import { addEvent } from './store/consent-events.ts';
-import { lockPending, readPending } from './store/pending-locks.ts';
-import { keepPerson } from './store/person-locks.ts';
-import { requireVerified } from './store/restore-guard.ts';
-import { sharesLess } from './webhooks/domain/event.ts';
+import { lockPending, readPending } from './pending-approvals.ts';
+import { keepPerson } from './people.ts';
+import { sameTerms, sharesLess, toRevision } from './terms.ts';
 import { insertEvents, toTermsContent, writeNarrowed } from './webhooks/events.ts';
 
 /** An approval on the approval screen, by the person who claimed the request. */
@@ -47,11 +44,12 @@ interface ApproveCommand {
 interface Approved {
   readonly grantId: string;
   readonly clientId: string;
+  readonly userId: string;
   readonly appEpoch: number;
   readonly scopes: readonly string[];
   readonly grantExpiresAt: Date;
   readonly decidedAt: Date;
-  readonly repeated: boolean;
+  readonly repeatedDecision: boolean;
   /** Whether an existing live grant was changed. */
   readonly joined: boolean;
 }
@@ -85,7 +83,7 @@ export function createDecisions({ pools: { ordinary: pool }, guard, change, evic
         const approved = await guard.verified(() =>
           transact(pool, async (tx) => {
             // Required to distinguish the joined grant from one that a restore brought back.
-            await requireVerified(tx, guard);
+            await guard.requireVerified(async (text, values) => (await tx.query(text, [...values])).rows);
             return approve(tx, command);
           }),
         );
@@ -107,35 +105,35 @@ async function approve(tx: pg.ClientBase, command: ApproveCommand): Promise<Appr
   const { appEpoch } = facts.pending;
   const isOutdated = revision !== null && revision !== revisionOf(facts.liveGrant);
   const outcome = decideApproval(facts, choice, isOutdated);
+  const decision = { clientId, userId, appEpoch };
   if (outcome.kind === 'repeated') {
     const { approval, decidedAt } = outcome;
-    const { grantId, scopes, grantExpiresAt } = approval;
-    return { grantId, clientId, appEpoch, scopes, grantExpiresAt, decidedAt, repeated: true, joined: false };
+    return { ...decision, ...approval, decidedAt, repeatedDecision: true, joined: false };
   }
-  const grantId = outcome.joins ?? newId('grt');
-  await writeGrant(tx, { userId, clientId, appEpoch, grantId }, outcome, facts);
+  const { scopes, terms, joins } = outcome;
+  const grantId = joins ?? newId('grt');
+  await writeGrant(tx, { ...decision, grantId }, outcome, facts);
   await addEvent(tx, {
     kind: 'granted',
     grantId,
     at: facts.now,
-    terms: outcome.terms,
+    terms,
     pendingId,
     purpose: facts.pending.purpose,
     language,
-    shown: toShownScopes(outcome.scopes, language),
+    shown: toShownScopes(scopes, language),
     shownApp: facts.pending.shownApp,
   });
   await markApproved(tx, command, grantId, outcome, facts.now);
   await addConnectionEvent(tx, grantId, outcome, facts);
   return {
+    ...decision,
     grantId,
-    clientId,
-    appEpoch,
-    scopes: outcome.scopes,
-    grantExpiresAt: outcome.terms.expiresAt,
+    scopes,
+    grantExpiresAt: terms.expiresAt,
     decidedAt: facts.now,
-    repeated: false,
-    joined: outcome.joins !== null,
+    repeatedDecision: false,
+    joined: joins !== null,
   };
 }
 

@@ -1,10 +1,20 @@
 import { type Listed, LONGEST_LIST, offsetOf, type Page } from '@phds/catalog/pagination';
+import type { ConnectedApp as ConnectedAppMessage } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { select } from '@phds/service-kit/postgres/sql';
+import type { Row } from '@phds/service-kit/rpc/rows';
 import type pg from 'pg';
 import sql, { join, type Sql } from 'sql-template-tag';
-import type { ConnectedApp, Grant, GrantStatus } from './domain/grant.ts';
-import { GRANT_FROM, GRANT_STATUS, selectGrants } from './grant-rows.ts';
-import { findSubHash } from './store/subs.ts';
+import {
+  findSubHash,
+  GRANT_FROM,
+  GRANT_STATUS,
+  type Grant,
+  type GrantStatus,
+  selectGrants,
+} from './grant-rows.ts';
+
+/** An app that has or had a grant of a person, as shown at the latest approval, with its present name. */
+type ConnectedApp = Row<ConnectedAppMessage>;
 
 /** Which grants of an app are listed; null for all. `Place` names a grant. */
 export interface AppGrantFilter<Place> {

@@ -1,10 +1,29 @@
 import type { Scope } from '@phds/catalog/scopes';
 import type { GrantEnder } from '@phds/catalog/wire-names';
+import { base62, findBase62Bytes } from '@phds/service-kit/ids';
 import { select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
-import type { Grant, GrantStatus } from './domain/grant.ts';
-import { toSub } from './store/subs.ts';
+import type { GrantTerms } from './terms.ts';
+
+/** Status of a grant at the time of reading: `active -> expired | revoked`, by the database's clock. */
+export type GrantStatus = 'active' | 'expired' | 'revoked';
+
+/** A person's consent for one app. */
+export interface Grant extends GrantTerms {
+  readonly id: string;
+  readonly userId: string;
+  readonly clientId: string;
+  readonly status: GrantStatus;
+  readonly grantedAt: Date;
+  readonly revokedAt: Date | null;
+  /** Null while active. */
+  readonly endedBy: GrantEnder | null;
+  /** Identifies the person to this app only: the same in all of their grants for it until they are erased. */
+  readonly sub: string;
+  /** When the person asked the app to delete what it has read. */
+  readonly deletionRequestedAt: Date | null;
+}
 
 /** Whether the epoch `e` ended the one of the grant `g`: its start is then when the app was revoked. */
 export const IS_ENDING_EPOCH = sql`e.client_id = g.client_id AND e.epoch = g.app_epoch + 1`;
@@ -46,19 +65,10 @@ export const GRANT_COLUMNS = sql`g.id, g.user_id AS "userId", g.client_id AS "cl
   g.deletion_requested_at AS "deletionRequestedAt", sub_hash(g.user_ref, g.client_id) AS "subHash"`;
 
 /** A grant as read from the database. */
-export interface GrantRow {
-  readonly id: string;
-  readonly userId: string;
-  readonly clientId: string;
+export interface GrantRow extends Omit<Grant, 'endedBy' | 'sub'> {
   readonly scopes: Scope[];
-  readonly grantedAt: Date;
-  readonly expiresAt: Date;
-  readonly dataFrom: string | null;
-  readonly status: GrantStatus;
-  readonly revokedAt: Date | null;
   readonly revokedBy: 'app' | 'operator' | null;
   readonly epochEndedAt: Date | null;
-  readonly deletionRequestedAt: Date | null;
   readonly subHash: Uint8Array;
 }
 
@@ -70,31 +80,27 @@ export function grantsWhere(where: Sql): Sql {
   return sql`SELECT ${GRANT_COLUMNS} FROM ${GRANT_FROM} WHERE ${where}`;
 }
 
-export function toGrant(row: GrantRow): Grant {
-  const { id, userId, clientId, scopes, grantedAt, expiresAt, dataFrom, status, deletionRequestedAt } = row;
+export function toGrant<R extends GrantRow>({ subHash, revokedBy, epochEndedAt, ...row }: R) {
+  const { status, revokedAt } = row;
+  const ender = revokedAt === null ? 'developer' : (revokedBy ?? 'person');
+  const enders = { active: null, expired: 'expiry', revoked: ender } as const;
   return {
-    id,
-    userId,
-    clientId,
-    scopes,
-    grantedAt,
-    expiresAt,
-    dataFrom,
-    status,
-    revokedAt: status === 'revoked' ? (row.revokedAt ?? row.epochEndedAt) : null,
-    endedBy: findEnder(row),
-    sub: toSub(row.subHash),
-    deletionRequestedAt,
+    ...row,
+    revokedAt: status === 'revoked' ? (revokedAt ?? epochEndedAt) : null,
+    endedBy: enders[status],
+    sub: toSub(subHash),
   };
 }
 
-function findEnder({ status, revokedAt, revokedBy }: GrantRow): GrantEnder | null {
-  switch (status) {
-    case 'active':
-      return null;
-    case 'expired':
-      return 'expiry';
-    case 'revoked':
-      return revokedAt === null ? 'developer' : (revokedBy ?? 'person');
-  }
+const SUB_PREFIX = 'sub_';
+const SUB_BYTES = 16;
+
+/** The `sub` of a person for one app, from the result of the database function `sub_hash`. */
+export function toSub(hash: Uint8Array): string {
+  return `${SUB_PREFIX}${base62(hash)}`;
+}
+
+/** The hash of a `sub`; null for a text that is none. */
+export function findSubHash(sub: string): Uint8Array | null {
+  return sub.startsWith(SUB_PREFIX) ? findBase62Bytes(sub.slice(SUB_PREFIX.length), SUB_BYTES) : null;
 }

@@ -4,17 +4,9 @@ import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { empty, type Sql } from 'sql-template-tag';
 import { accessCounts } from './access/counts-sql.ts';
+import { type AppAsShown, asShown, findVersions, listChanges, toLatestChanges } from './app-profiles.ts';
 import type { Change } from './changes.ts';
-import {
-  type ConnectedApp,
-  type Grant,
-  type GrantStatus,
-  type GrantView,
-  type Narrowing,
-  narrowTerms,
-  sameTerms,
-} from './domain/grant.ts';
-import { listChanges, type ShownApp, toLatestChanges } from './domain/shown-app.ts';
+import { addEvent } from './consent-events.ts';
 import type { EvictionPublisher } from './events/redis-evictions.ts';
 import {
   type AppGrantFilter,
@@ -28,16 +20,16 @@ import {
   GRANT_COLUMNS,
   GRANT_FROM,
   GRANT_STATUS,
+  type Grant,
   type GrantRow,
+  type GrantStatus,
   IS_ENDING_EPOCH,
   selectGrants,
   toGrant,
   UNREVOKED,
 } from './grant-rows.ts';
-import { findVersions } from './store/app-profiles.ts';
-import { APP_COLUMNS, type AppRow, toAppAsShown } from './store/app-rows.ts';
-import { addEvent } from './store/consent-events.ts';
-import { lockGrants } from './store/person-locks.ts';
+import { lockGrants } from './people.ts';
+import { type Narrowing, narrowTerms, sameTerms } from './terms.ts';
 import { insertDeletionRequested, insertRevoked, NARROWED, writeNarrowed } from './webhooks/events.ts';
 
 interface Parts {
@@ -75,8 +67,7 @@ export function createGrants({ pools: { ordinary, revocations }, change, evictio
       listOfApp(ordinary, clientId, filter, page),
     getOfApp: async (id: string, clientId: string) => found(await findGrantOfApp(ordinary, id, clientId)),
     /** The apps that have or had a grant of the person, the one with the latest grant first. */
-    listApps: (userId: string, page: Page): Promise<Listed<ConnectedApp>> =>
-      listConnectedApps(ordinary, userId, page),
+    listApps: (userId: string, page: Page) => listConnectedApps(ordinary, userId, page),
 
     /** Throws `conflict` for an ended grant, `invalid_request` for a widening. */
     narrow: (id: string, userId: string, narrowing: Narrowing) =>
@@ -148,17 +139,21 @@ function shortenChanges(view: GrantView): GrantView {
   return { ...view, appChanges: view.status === 'active' ? toLatestChanges(view.appChanges) : [] };
 }
 
-interface ViewRow extends GrantRow, AppRow {
+interface ViewRow extends GrantRow {
   readonly userRef: string;
-  readonly shownApp: ShownApp;
-  /** Of the latest approval. */
+  /** As shown at the latest approval, like the purpose. */
+  readonly app: AppAsShown;
   readonly purpose: string;
+  readonly currentAppName: string;
 }
 
-async function selectViews(pool: pg.Pool, where: Sql): Promise<GrantView[]> {
+type GrantView = Awaited<ReturnType<typeof selectViews>>[number];
+
+/** Grants as their person sees them. */
+async function selectViews(pool: pg.Pool, where: Sql) {
   const rows = await select<ViewRow>(pool)`
-    SELECT ${GRANT_COLUMNS}, ${APP_COLUMNS}, g.user_ref::text AS "userRef",
-      shown_app_of(g.id, 'infinity') AS "shownApp", (
+    SELECT ${GRANT_COLUMNS}, ${asShown(sql`shown_app_of(g.id, 'infinity')`)} AS app, a.name AS "currentAppName",
+      g.user_ref::text AS "userRef", (
         SELECT purpose FROM consent_event WHERE grant_id = g.id AND kind = 'granted' ORDER BY at DESC LIMIT 1
       ) AS purpose
     FROM ${GRANT_FROM} WHERE ${where}`;
@@ -169,16 +164,23 @@ async function selectViews(pool: pg.Pool, where: Sql): Promise<GrantView[]> {
     findVersions(pool, clientIds),
   ]);
   const byGrant = new Map(counts.map((count) => [count.grantId, count]));
-  return rows.map((row) => ({
-    ...toGrant(row),
-    app: toAppAsShown(row, row.shownApp),
-    redirectHost: row.shownApp.redirectHost,
-    purpose: row.purpose,
-    currentAppName: row.appName,
-    appChanges: listChanges(row.shownApp, versions.get(row.clientId) ?? []),
-    lastAccessAt: byGrant.get(row.id)?.last ?? null,
-    accessCount: byGrant.get(row.id)?.count ?? 0,
-  }));
+  return rows.map((row) => {
+    const grant = toGrant(row);
+    return {
+      ...grant,
+      revokedBy: toRevokedBy(grant),
+      redirectHost: row.app.redirectHost,
+      // All since that approval, oldest first.
+      appChanges: listChanges(row.app, versions.get(row.clientId) ?? []),
+      lastAccessAt: byGrant.get(row.id)?.last,
+      accessCount: byGrant.get(row.id)?.count,
+    };
+  });
+}
+
+function toRevokedBy({ status, endedBy }: Pick<Grant, 'status' | 'endedBy'>): string {
+  if (status !== 'revoked') return '';
+  return endedBy === 'person' ? 'user' : 'app';
 }
 
 interface AccessCount {

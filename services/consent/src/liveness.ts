@@ -1,33 +1,24 @@
+import type { CheckLivenessRequest, CheckLivenessResponse } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
 import { select } from '@phds/service-kit/postgres/sql';
 import { readStatement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { queryVerified } from '@phds/service-kit/restore/verified-query';
+import type { Row } from '@phds/service-kit/rpc/rows';
 import type pg from 'pg';
-import type { Grant, GrantTerms } from './domain/grant.ts';
-import type { GrantRow } from './grant-rows.ts';
-import { toSub } from './store/subs.ts';
+import { type Grant, type GrantRow, toSub } from './grant-rows.ts';
+import type { GrantTerms } from './terms.ts';
 
 /** The subjects of a liveness check; empty ids are not checked. */
-export interface LivenessQuery {
-  readonly clientId: string;
-  /** The app's epoch when the credential was issued. */
-  readonly appEpoch: number;
-  readonly grantId: string;
-  readonly familyId: string;
-  /** SHA-256 of an access token, or empty. */
-  readonly tokenHash: Uint8Array;
+export interface LivenessQuery
+  extends Pick<CheckLivenessRequest, 'clientId' | 'appEpoch' | 'grantId' | 'familyId' | 'tokenHash'> {
   /** When a token without a grant was issued; null for other tokens. */
   readonly issuedAt: Date | null;
 }
 
-/** What is live now. Subjects that were not checked count as live. */
-export interface Liveness {
-  /** Active, and in the same epoch. */
-  readonly appAlive: boolean;
-  readonly familyAlive: boolean;
-  readonly tokenAlive: boolean;
-  /** Null when not requested, unknown, or another app's. A grant suspended by a restore counts as revoked. */
+/** What is live now. Subjects that were not checked count as live. A grant suspended by a restore counts as revoked. */
+interface Liveness extends Omit<Row<CheckLivenessResponse>, 'grant'> {
+  /** Null when not requested, unknown, or another app's. */
   readonly grant: (GrantTerms & Pick<Grant, 'status' | 'userId' | 'sub'>) | null;
 }
 
@@ -47,13 +38,6 @@ interface Parts {
   readonly guard: RestoreGuard;
 }
 
-/** What an app may have now. */
-interface Shared {
-  readonly grantId: string;
-  readonly expiresAt: Date;
-  readonly dataFrom: string | null;
-}
-
 export type LivenessChecks = ReturnType<typeof createLivenessChecks>;
 
 const NO_TOKEN = { familyId: '', tokenHash: new Uint8Array(), issuedAt: null } as const;
@@ -70,7 +54,7 @@ export function createLivenessChecks({ pools: { checks, ordinary }, guard }: Par
   return {
     check,
     /** What a person shares of a scope with an app now; null for nothing. */
-    async findShared(userId: string, clientId: string, scope: string): Promise<Shared | null> {
+    async findShared(userId: string, clientId: string, scope: string) {
       // Index: consent_grant_open_key.
       const [open] = await select<{ id: string; appEpoch: number }>(ordinary)`
         SELECT id, app_epoch AS "appEpoch" FROM consent_grant
@@ -101,10 +85,7 @@ async function checkAll(
   return (await queryVerified<LivenessRow>(pool, guard, CHECK, columns)).map(fromRow);
 }
 
-function fromRow(row: LivenessRow): Liveness {
-  const { appAlive, familyAlive, tokenAlive, scopes, expiresAt, userId, dataFrom } = row;
-  const status = row.suspended ? 'revoked' : row.status;
-  const grant =
-    row.id === null ? null : { status, scopes, expiresAt, userId, dataFrom, sub: toSub(row.subHash) };
-  return { appAlive, familyAlive, tokenAlive, grant };
+function fromRow({ id, suspended, subHash, ...row }: LivenessRow): Liveness {
+  const status = suspended ? 'revoked' : row.status;
+  return { ...row, grant: id === null ? null : { ...row, status, sub: toSub(subHash) } };
 }

@@ -1,3 +1,4 @@
+import { VerdictSchema } from '@phds/contracts/phds/consent/v1/access_pb';
 import {
   type Metrics,
   measurePools,
@@ -8,7 +9,6 @@ import {
 import type { Checkpoints } from './access/checkpoints.ts';
 import type { AccessRecorder } from './access/record.ts';
 import type { AccessStatements } from './access/statements.ts';
-import { VERDICTS, type Verdict } from './domain/access.ts';
 import type { PendingEvents } from './webhooks/queue.ts';
 import type { Delivery } from './webhooks/sender.ts';
 
@@ -43,7 +43,8 @@ function measureStatements(metrics: Metrics, statements: AccessStatements): Acce
     labels: ['step'],
   });
   const [insert, judge] = [steps.labels('insert'), steps.labels('judge')];
-  const verdicts = new Map<Verdict, number>(VERDICTS.map((verdict) => [verdict, 0]));
+  const names = VerdictSchema.values.filter(({ number }) => number !== 0);
+  const verdicts = new Map(names.map(({ localName }) => [localName.toLowerCase(), 0]));
   metrics.readCounters(
     { name: 'phds_access_verdicts_total', help: 'Judged accesses.', labels: ['verdict'] },
     () => [...verdicts].map(([verdict, count]) => [{ verdict }, count]),

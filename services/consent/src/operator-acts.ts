@@ -1,13 +1,25 @@
-import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { offsetOf, type Page } from '@phds/catalog/pagination';
+import { type Listed, offsetOf, type Page, toPage } from '@phds/catalog/pagination';
+import {
+  type OperatorAct as OperatorActMessage,
+  OperatorActSchema,
+  OperatorActService,
+  type OwnAct,
+  OwnActSchema,
+} from '@phds/contracts/phds/consent/v1/operator_acts_pb';
+import type { CompletedAct } from '@phds/contracts/phds/consent/v1/people_pb';
 import { hashOperatorEntry, type OperatorEntry } from '@phds/record-chain/operator-act';
-import { notFound } from '@phds/service-kit/errors';
+import { invalidRequest, notFound } from '@phds/service-kit/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
-import type { OperatorAct } from '@phds/service-kit/rpc/operator-acts';
+import type { UserOf } from '@phds/service-kit/rpc/context';
+import { MAX_REASON_LENGTH, type OperatorAct } from '@phds/service-kit/rpc/operator-acts';
+import { type Row, toMessage } from '@phds/service-kit/rpc/rows';
+import { implement } from '@phds/service-kit/rpc/service';
+import { AUDITORS } from '@phds/service-kit/trust/callers';
 import type pg from 'pg';
 import sql from 'sql-template-tag';
 import type { Change } from './changes.ts';
-import { keepPerson } from './store/person-locks.ts';
+import { keepPerson } from './people.ts';
+import { parseName, parseText } from './rpc/parameters.ts';
 
 interface Parts {
   readonly pools: { readonly ordinary: pg.Pool };
@@ -18,7 +30,7 @@ export type OperatorActs = ReturnType<typeof createOperatorActs>;
 
 /**
  * The record of what operators do, in table `operator_act`, to which the service can only add. An entry is an act before it begins, or the
- * outcome of one; `packages/record-chain` links them. Lists answer messages.
+ * outcome of one; `packages/record-chain` links them.
  */
 export function createOperatorActs({ pools: { ordinary: pool }, change }: Parts) {
   return {
@@ -28,57 +40,33 @@ export function createOperatorActs({ pools: { ordinary: pool }, change }: Parts)
     end: (number: bigint, outcome: string) =>
       change(null, () => transact(pool, (tx) => end(tx, number, outcome))),
     /** The entries after this number, ascending, with the people who are not erased. */
-    async list(afterNumber: number, limit: number) {
-      const entries = await select<OperatorEntry & { readonly userId: string; readonly hash: Uint8Array }>(
-        pool,
-      )`
-        SELECT a.number::float8 AS number, (extract(epoch FROM a.at) * 1000)::float8 AS at, a.operator, a.rpc,
-          coalesce(a.user_ref::text, '') AS "userRef", coalesce(p.user_id, '') AS "userId", a.client_id AS "clientId",
-          a.grant_id AS "grantId", a.reason, a.request_id AS "requestId", a.ends::float8 AS ends, a.outcome, a.hash
+    list: (afterNumber: number, limit: number) =>
+      select<Row<OperatorActMessage>>(pool)`
+        SELECT a.number::float8 AS number, a.at, a.operator, a.rpc, a.user_ref::text AS "userRef", p.user_id AS "userId",
+          a.client_id AS "clientId", a.grant_id AS "grantId", a.reason, a.request_id AS "requestId",
+          a.ends::float8 AS ends, a.outcome, a.hash
         FROM consent_audit.operator_act a LEFT JOIN person p ON p.user_ref = a.user_ref
-        WHERE a.number > ${afterNumber} ORDER BY a.number LIMIT ${limit}::int`;
-      return entries.map(({ number, at, ends, ...entry }) => {
-        return { ...entry, number: BigInt(number), at: timestampFromMs(at), ends: BigInt(ends) };
-      });
-    },
+        WHERE a.number > ${afterNumber} ORDER BY a.number LIMIT ${limit}::int`,
     /** The acts on a person, their grants or data, newest first. */
-    async listOfPerson(userId: string, page: Page) {
+    async listOfPerson(userId: string, page: Page): Promise<Listed<Row<OwnAct>>> {
       const acts = sql`
         FROM consent_audit.operator_act a JOIN person p ON p.user_ref = a.user_ref WHERE p.user_id = ${userId}`;
       const [items, counted] = await Promise.all([
-        select<{ number: number; at: Date; rpc: string; clientId: string | null; appName: string }>(pool)`
-          SELECT own.number::float8 AS number, own.at, own.rpc, app.client_id AS "clientId", coalesce(app.name, '') AS "appName"
+        select<Row<OwnAct>>(pool)`
+          SELECT own.number::float8 AS number, own.at, own.rpc, app.client_id AS "clientId", app.name AS "appName"
           FROM (SELECT a.* ${acts} ORDER BY a.number DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}) own
             LEFT JOIN consent_grant g ON g.id = own.grant_id LEFT JOIN app ON app.client_id = g.client_id
           ORDER BY own.number DESC`,
         select<{ total: number }>(pool)`SELECT count(*)::int AS total ${acts}`,
       ]);
-      const own = items.map(({ number, at, clientId, ...act }) => {
-        return {
-          ...act,
-          number: BigInt(number),
-          at: timestampFromDate(at),
-          ...(clientId !== null && { clientId }),
-        };
-      });
-      return { acts: own, total: counted[0]?.total ?? 0 };
+      return { items, total: counted[0]?.total ?? 0 };
     },
     /** The acts with this request id that succeeded, with the entries of their outcomes, in the order in which they began. */
-    async listCompleted(requestId: string) {
-      const acts = await select<{
-        rpc: string;
-        number: number;
-        hash: Uint8Array;
-        outcomeNumber: number;
-        outcomeHash: Uint8Array;
-      }>(pool)`
+    listCompleted: (requestId: string) =>
+      select<Row<CompletedAct>>(pool)`
         SELECT a.rpc, a.number::float8 AS number, a.hash, o.number::float8 AS "outcomeNumber", o.hash AS "outcomeHash"
         FROM consent_audit.operator_act a JOIN consent_audit.operator_act o ON o.ends = a.number AND o.ends <> 0 AND o.outcome = 'OK'
-        WHERE a.request_id = ${requestId} AND a.ends = 0 ORDER BY a.number`;
-      return acts.map((act) => {
-        return { ...act, number: BigInt(act.number), outcomeNumber: BigInt(act.outcomeNumber) };
-      });
-    },
+        WHERE a.request_id = ${requestId} AND a.ends = 0 ORDER BY a.number`,
   };
 }
 
@@ -137,4 +125,45 @@ async function append(tx: pg.ClientBase, content: Omit<OperatorEntry, 'number' |
       nullif(${entry.userRef}, '')::uuid, ${entry.clientId}, ${entry.grantId}, ${entry.reason}, ${entry.requestId},
       ${entry.ends}, ${entry.outcome}, ${hashOperatorEntry(last?.hash ?? null, entry)})`;
   return BigInt(entry.number);
+}
+
+const RECORDING = ['authorization', 'health-data'];
+const LARGEST_LIMIT = 1_000;
+const LONGEST_OUTCOME = 64;
+
+/** phds.consent.v1.OperatorActService. */
+export function createOperatorActService({ acts, userOf }: { acts: OperatorActs; userOf: UserOf }) {
+  return implement(
+    OperatorActService,
+    {
+      async beginAct({ operator, rpc, userId, clientId, grantId, reason, requestId, changes }) {
+        const number = await acts.begin({
+          operator: parseName('operator', operator),
+          rpc: parseName('rpc', rpc, 256),
+          userId: parseText('user_id', userId),
+          clientId: parseText('client_id', clientId),
+          grantId: parseText('grant_id', grantId),
+          reason: parseText('reason', reason, MAX_REASON_LENGTH),
+          requestId: parseText('request_id', requestId),
+          changes,
+        });
+        return { number };
+      },
+      async endAct({ number, outcome }) {
+        await acts.end(number, parseName('outcome', outcome, LONGEST_OUTCOME));
+        return {};
+      },
+      async listActs({ afterNumber, limit }) {
+        if (limit > LARGEST_LIMIT) throw invalidRequest('limit', `must be at most ${LARGEST_LIMIT}`);
+        if (afterNumber > Number.MAX_SAFE_INTEGER) return { acts: [] };
+        const entries = await acts.list(Number(afterNumber), limit === 0 ? LARGEST_LIMIT : limit);
+        return { acts: entries.map((entry) => toMessage(OperatorActSchema, entry)) };
+      },
+      async listOwnActs({ page }, context) {
+        const { items, total } = await acts.listOfPerson(await userOf(context), toPage(page));
+        return { acts: items.map((act) => toMessage(OwnActSchema, act)), total };
+      },
+    },
+    { beginAct: RECORDING, endAct: RECORDING, listActs: AUDITORS, listOwnActs: ['gateway'] },
+  );
 }

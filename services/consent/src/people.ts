@@ -4,7 +4,6 @@ import sql from 'sql-template-tag';
 import type { Change } from './changes.ts';
 import type { EvictionPublisher } from './events/redis-evictions.ts';
 import { LIVE } from './grant-rows.ts';
-import { lockGrants, lockPerson } from './store/person-locks.ts';
 import { ENDED, insertEvents } from './webhooks/events.ts';
 
 interface Parts {
@@ -64,4 +63,19 @@ async function keepLastEvents(tx: pg.ClientBase, userId: string): Promise<void> 
       WHERE g.user_id = ${userId} AND ${LIVE}
     )
     ${insertEvents(ENDED, sql`live`, { endedBy: 'person' })}`;
+}
+
+/** Prevents the person's erasure until the transaction ends (shared lock). Taken before any row lock. */
+export async function keepPerson(tx: pg.ClientBase, userId: string): Promise<void> {
+  await execute(tx)`SELECT pg_advisory_xact_lock_shared(hashtextextended('person ' || ${userId}, 0))`;
+}
+
+/** Locks the grants of a person in the order of their ids, so that transactions that lock several of them cannot deadlock. */
+export async function lockGrants(tx: pg.ClientBase, userId: string): Promise<void> {
+  await execute(tx)`SELECT 1 FROM consent_grant WHERE user_id = ${userId} ORDER BY id FOR UPDATE`;
+}
+
+/** Takes the exclusive lock on the person, which waits for and blocks keepPerson. */
+async function lockPerson(tx: pg.ClientBase, userId: string): Promise<void> {
+  await execute(tx)`SELECT pg_advisory_xact_lock(hashtextextended('person ' || ${userId}, 0))`;
 }

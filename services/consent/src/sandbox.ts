@@ -1,11 +1,16 @@
-import { AppError, notFound } from '@phds/service-kit/errors';
+import { SandboxGrantChangeSchema, SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
+import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { execute } from '@phds/service-kit/postgres/sql';
+import type { UserOf } from '@phds/service-kit/rpc/context';
+import { findMember } from '@phds/service-kit/rpc/rows';
+import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
 import type { Change } from './changes.ts';
-import type { Grant } from './domain/grant.ts';
 import type { EvictionPublisher } from './events/redis-evictions.ts';
 import { findGrantOfApp } from './grant-lists.ts';
+import type { Grant } from './grant-rows.ts';
 import type { Grants } from './grants.ts';
+import { parseKnownId } from './rpc/parameters.ts';
 
 /** What a developer can let happen to a grant. */
 export type GrantTrigger = 'narrow' | 'revoke' | 'expire';
@@ -82,4 +87,32 @@ function refuseEnded({ status }: Grant): void {
 function toNarrowing({ scopes }: Grant) {
   if (scopes.length > 1) return { scopes: scopes.slice(0, -1), expiresAt: null, dataFrom: null };
   throw new AppError('conflict', 'The grant has one scope only; revoke it to withdraw that one.');
+}
+
+/** phds.consent.v1.SandboxService. Registered in a sandbox deployment only. */
+export function createSandboxService({ sandbox, userOf }: { sandbox: Sandbox; userOf: UserOf }) {
+  const toNamed = (ownerId: string, request: { clientId: string; grantId: string }) => ({
+    ownerId,
+    clientId: parseKnownId('app', request.clientId),
+    grantId: parseKnownId('grt', request.grantId),
+  });
+  return implement(
+    SandboxService,
+    {
+      async findSandboxGrant(request, context) {
+        const { userId, scopes } = await sandbox.find(toNamed(await userOf(context), request));
+        return { userId, scopes: [...scopes] };
+      },
+      async changeSandboxGrant(request, context) {
+        const named = toNamed(await userOf(context), request);
+        const trigger = findMember<GrantTrigger>('change', SandboxGrantChangeSchema, request.change);
+        if (trigger === null) throw invalidRequest('change', 'is missing');
+        return sandbox.change(named, trigger);
+      },
+    },
+    {
+      findSandboxGrant: ['gateway'],
+      changeSandboxGrant: ['gateway'],
+    },
+  );
 }

@@ -1,10 +1,15 @@
+import { type EndSessionsRequest, SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
+import { invalidRequest } from '@phds/service-kit/errors';
 import { execute } from '@phds/service-kit/postgres/sql';
 import { readStatement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { queryVerified } from '@phds/service-kit/restore/verified-query';
+import { implement } from '@phds/service-kit/rpc/service';
 import { sha256 } from '@phds/service-kit/secrets';
+import { MAX_SESSION_LENGTH } from '@phds/service-kit/trust/session';
 import type pg from 'pg';
 import type { Change } from './changes.ts';
+import { parseHash, parseMoment, parseName, parseText } from './rpc/parameters.ts';
 
 const CHECK = readStatement(new URL('store/sql/check-session.sql', import.meta.url));
 
@@ -66,4 +71,46 @@ async function insertEnds(pool: pg.Pool, { tokenHash, sid, subject, endedAt }: S
       WITH ORDINALITY AS named(kind, value_hash, ordinal)
     ORDER BY ordinal
     ON CONFLICT DO NOTHING`;
+}
+
+const GATEWAY = ['gateway'];
+
+/** phds.consent.v1.SessionService. */
+export function createSessionService(sessions: Sessions) {
+  return implement(
+    SessionService,
+    {
+      async endSessions(request) {
+        await sessions.end(parseEnding(request));
+        return {};
+      },
+      async checkSession({ tokenHash, sid, subject, issuedAt }) {
+        const ended = await sessions.isEnded({
+          tokenHash: parseHash('tokenHash', tokenHash),
+          sid: findClaim('sid', sid),
+          subject: parseName('subject', subject, MAX_SESSION_LENGTH),
+          issuedAt: parseMoment('issuedAt', issuedAt),
+        });
+        return { ended };
+      },
+    },
+    { endSessions: GATEWAY, checkSession: GATEWAY },
+  );
+}
+
+function parseEnding({ tokenHash, sid, subject, endedAt }: EndSessionsRequest): SessionEnding {
+  if (tokenHash.length === 0 && sid === '' && subject === '') {
+    throw invalidRequest('tokenHash', 'is required if neither sid nor subject is given');
+  }
+  return {
+    tokenHash: tokenHash.length === 0 ? null : parseHash('tokenHash', tokenHash),
+    sid: findClaim('sid', sid),
+    subject: findClaim('subject', subject),
+    endedAt: parseMoment('endedAt', endedAt),
+  };
+}
+
+/** Null when empty. */
+function findClaim(parameter: string, text: string): string | null {
+  return text === '' ? null : parseText(parameter, text, MAX_SESSION_LENGTH);
 }

@@ -7,8 +7,13 @@ import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { type AccessRecorder, createAccessRecorder } from '../src/access/record.ts';
 import { createAccessRecordStamps } from '../src/access/stamps.ts';
-import type { AccessRecordBatch, AccessStatements } from '../src/access/statements.ts';
-import type { Access, Judgement, Verdict } from '../src/domain/access.ts';
+import type {
+  Access,
+  AccessRecordBatch,
+  AccessStatements,
+  Judgement,
+  Verdict,
+} from '../src/access/statements.ts';
 import { accessOf } from './running-service.ts';
 
 const GRANT = { grantId: 'grt_1', clientId: 'app_1', userId: 'ada' };

@@ -7,10 +7,10 @@ import {
   decideDenial,
   joinScopes,
   refuseExtension,
-} from '../src/domain/decision.ts';
-import { type Grant, type GrantTerms, narrowTerms, sameScopes } from '../src/domain/grant.ts';
-import type { Approval, PendingApproval, PendingStatus } from '../src/domain/pending-approval.ts';
-import { toRevision } from '../src/domain/revisions.ts';
+} from '../src/decision.ts';
+import type { Grant } from '../src/grant-rows.ts';
+import type { Approval, PendingApproval, PendingStatus } from '../src/pending-approvals.ts';
+import { type GrantTerms, narrowTerms, sameScopes, toRevision } from '../src/terms.ts';
 
 const NOW = new Date('2026-03-01T12:00:00.000Z');
 const HEART: Scope = 'read:health-data:heart';
@@ -28,6 +28,8 @@ function pendingIn(status: PendingStatus, changes: Partial<PendingApproval> = {}
     scopes: [HEART, GLUCOSE],
     purpose: '',
     clientAuthenticated: true,
+    createdAt: NOW,
+    expiresAt: NOW,
     status,
     claimedBy: 'ada',
     extensions: 0,

@@ -3,7 +3,7 @@ import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
 import { startRestoreGuard } from '@phds/service-kit/restore/guard';
 import { createLogger } from '@phds/service-kit/telemetry/log';
-import { RESTORE_SCHEMA } from '../src/store/restore-guard.ts';
+import { RESTORE_SCHEMA } from '../src/store/connection-pools.ts';
 import { connectAsSuperuser } from './database-clients.ts';
 import {
   accessOf,

@@ -1,7 +1,7 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { listChanges, type ProfileVersion } from '../src/domain/shown-app.ts';
+import { listChanges, type ProfileVersion } from '../src/app-profiles.ts';
 import { renamingAt } from './renamed-apps.ts';
 import {
   accessOf,

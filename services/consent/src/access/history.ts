@@ -1,12 +1,14 @@
+import type { Message } from '@bufbuild/protobuf';
 import { type Listed, offsetOf, type Page } from '@phds/catalog/pagination';
+import type { AccessDay as AccessDayMessage, AccessRecord } from '@phds/contracts/phds/consent/v1/access_pb';
 import { createTurns, type Turns } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
 import { notFound } from '@phds/service-kit/errors';
 import { toHalf } from '@phds/service-kit/postgres/postgres';
 import { select } from '@phds/service-kit/postgres/sql';
+import type { Row } from '@phds/service-kit/rpc/rows';
 import type pg from 'pg';
 import sql, { join, type Sql } from 'sql-template-tag';
-import { type AccessDay, type AccessEntry, toAccessId } from '../domain/access.ts';
 import { accessCounts, type DayRange, localAccessCounts, within } from './counts-sql.ts';
 import { type LocalDays, latestDays, toLocalDays } from './local-days.ts';
 
@@ -33,6 +35,8 @@ export interface AccessFilter {
 /** The filters of daily counts. */
 export type DayFilter = Pick<AccessFilter, 'grantId' | 'clientId' | 'scope'>;
 
+type AccessEntry = Row<AccessRecord>;
+type AccessDay = Omit<AccessDayMessage, keyof Message>;
 type UnnamedDay = Omit<AccessDay, 'appName' | 'currentAppName'>;
 type CountedDay = Omit<UnnamedDay, 'attempts'>;
 
@@ -102,9 +106,9 @@ async function findCondition(pool: pg.Pool, userId: string, filter: DayFilter): 
 }
 
 /** Selects the page first, so that refusals are looked up only for its records; each is later than the record it refers to. */
-async function selectEntries(pool: pg.Pool, where: Sql, page: Page): Promise<AccessEntry[]> {
-  const entries = await select<AccessEntry>(pool)`
-    SELECT p.id::text AS id, p.at, p.client_id AS "clientId", p.grant_id AS "grantId", p.scope, p.endpoint, p.window_from AS "from", p.window_to AS "to", p.page,
+function selectEntries(pool: pg.Pool, where: Sql, page: Page): Promise<AccessEntry[]> {
+  return select<AccessEntry>(pool)`
+    SELECT 'acc_' || replace(p.id::text, '-', '') AS id, p.at, p.client_id AS "clientId", p.grant_id AS "grantId", p.scope, p.endpoint, p.window_from AS "from", p.window_to AS "to", p.page,
       p.record_count AS "recordCount", p.request_id AS "requestId", coalesce(f.verdict, 'released') AS verdict,
       coalesce(shown_app_of(p.grant_id, p.at)->>'name', a.name, '') AS "appName", coalesce(a.name, '') AS "currentAppName"
     FROM (SELECT * FROM access_record r WHERE ${where} AND r.refers_to IS NULL
@@ -112,7 +116,6 @@ async function selectEntries(pool: pg.Pool, where: Sql, page: Page): Promise<Acc
     LEFT JOIN app a ON a.client_id = p.client_id
     LEFT JOIN LATERAL (SELECT verdict FROM access_record f WHERE f.refers_to = p.id AND f.id > p.id LIMIT 1) f ON true
     ORDER BY p.id DESC`;
-  return entries.map((entry) => ({ ...entry, id: toAccessId(entry.id) }));
 }
 
 /** `counts` is what follows FROM: counts by day with the alias `c`. */

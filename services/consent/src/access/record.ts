@@ -3,10 +3,9 @@ import { Batcher } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError } from '@phds/service-kit/errors';
 import { LRUCache } from 'lru-cache';
-import type { Access, Judgement, Verdict } from '../domain/access.ts';
 import { createChainEnd } from './chain-end.ts';
 import { createAccessRecordStamps } from './stamps.ts';
-import type { AccessStatements } from './statements.ts';
+import type { Access, AccessStatements, Judgement, Verdict } from './statements.ts';
 
 // An access is recorded in three steps: its record is inserted and committed, it is judged by a statement that begins after that commit,
 // and a refusal is inserted as a record of its own. Calls that arrive while an insert is in flight share the next one. One insert is in

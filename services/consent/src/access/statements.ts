@@ -1,3 +1,8 @@
+import type { Message } from '@bufbuild/protobuf';
+import type {
+  Access as AccessMessage,
+  Verdict as VerdictMessage,
+} from '@phds/contracts/phds/consent/v1/access_pb';
 import type { AccessRecord } from '@phds/record-chain/access-record';
 import type { ChainedBatch } from '@phds/record-chain/chain';
 import { parseUuid } from '@phds/record-chain/uuid';
@@ -7,8 +12,16 @@ import { readStatement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { Unverified } from '@phds/service-kit/restore/verified-query';
 import type pg from 'pg';
-import type { Access, Judgement } from '../domain/access.ts';
 import { byteaArray, int4Array, int8Array, textArray, uuidArray } from './binary-arrays.ts';
+
+/** A response about to be released, with the data for its judgement. */
+export type Access = Omit<AccessMessage, keyof Message>;
+
+/** The result of the judgement after recording; all except `released` are refusals. */
+export type Verdict = Lowercase<Exclude<keyof typeof VerdictMessage, 'UNSPECIFIED'>>;
+
+/** A verdict, or that the record lacks the reference of its grant, in which case nothing may be released. */
+export type Judgement = Verdict | 'reference_differs';
 
 /** The hot path of every data request. Recording and judging are separate steps on purpose. */
 export type AccessStatements = ReturnType<typeof createAccessStatements>;

@@ -1,9 +1,9 @@
+import type { AppUsage, RefusalCount } from '@phds/contracts/phds/consent/v1/access_pb';
 import type { Turns } from '@phds/service-kit/batcher';
 import { notFound } from '@phds/service-kit/errors';
 import { execute, select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
-import type { AppUsage, RefusalCount } from '../domain/access.ts';
 import { appCounts, type DayRange, within } from './counts-sql.ts';
 
 const COUNT_MAX = 0x7fff_ffff;

@@ -1,16 +1,17 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { toPage } from '@phds/catalog/pagination';
 import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
 import {
-  type Access as AccessMessage,
+  type Access,
+  AccessRecordSchema,
   AccessService,
   type ListAccessesRequest,
-  type RefusalCount as RefusalMessage,
+  type RefusalCount,
   Verdict,
 } from '@phds/contracts/phds/consent/v1/access_pb';
 import { withoutDeadline } from '@phds/service-kit/deadline';
 import { invalidRequest } from '@phds/service-kit/errors';
 import type { UserOf } from '@phds/service-kit/rpc/context';
+import { toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
 import { nameRequests } from '@phds/service-kit/telemetry/current-origin';
 import { RECORD_WRITERS } from '@phds/service-kit/trust/callers';
@@ -19,13 +20,6 @@ import type { DayRange } from '../access/counts-sql.ts';
 import type { AccessHistory, DayFilter } from '../access/history.ts';
 import type { AccessRecorder } from '../access/record.ts';
 import type { Usage } from '../access/usage.ts';
-import {
-  type Access,
-  type AccessEntry,
-  findAccessUuid,
-  type RefusalCount,
-  type Verdict as VerdictName,
-} from '../domain/access.ts';
 import { findDate, findMoment, parseHash, parseName, parseText } from './parameters.ts';
 
 /** Maximum number of accesses in one call and in one batch, and of counts in one call. */
@@ -35,19 +29,6 @@ const LONGEST_SCOPE = 512;
 const LONGEST_DAYS = 366;
 const DAY_MS = 86_400_000;
 const INT_MAX = 0x7fff_ffff;
-
-const VERDICTS = {
-  released: Verdict.RELEASED,
-  token_expired: Verdict.TOKEN_EXPIRED,
-  token_revoked: Verdict.TOKEN_REVOKED,
-  family_revoked: Verdict.FAMILY_REVOKED,
-  grant_revoked: Verdict.GRANT_REVOKED,
-  grant_expired: Verdict.GRANT_EXPIRED,
-  scope_withdrawn: Verdict.SCOPE_WITHDRAWN,
-  app_not_alive: Verdict.APP_NOT_ALIVE,
-  window_changed: Verdict.WINDOW_CHANGED,
-  restore_unconfirmed: Verdict.RESTORE_UNCONFIRMED,
-} as const satisfies Record<VerdictName, Verdict>;
 
 /** phds.consent.v1.AccessService. */
 export function createAccessService({
@@ -73,31 +54,31 @@ export function createAccessService({
         const parsed = request.accesses.map(parseAccess);
         // The batch also contains accesses of other calls, so the recorder has its own time limits.
         const verdicts = await withoutDeadline(() => recorder.record(parsed));
-        return { verdicts: verdicts.map((verdict) => VERDICTS[verdict]) };
+        return {
+          verdicts: verdicts.map((verdict) => Verdict[verdict.toUpperCase() as Uppercase<typeof verdict>]),
+        };
       },
       async listAccesses(request, context) {
         const userId = await userOf(context);
         const filter = { ...findFilter(request), ...findPeriod(request) };
         const { items, total } = await history.list(userId, filter, toPage(request.page));
-        return { accesses: items.map(toAccessRecordMessage), total };
+        return { accesses: items.map((access) => toMessage(AccessRecordSchema, access)), total };
       },
       async exportAccesses(request, context) {
         const userId = await userOf(context);
         const filter = { ...findFilter(request), ...findPeriod(request) };
         const piece = await history.exportPiece(userId, filter, findPlace(request.afterId));
-        return { accesses: piece.map(toAccessRecordMessage) };
+        return { accesses: piece.map((access) => toMessage(AccessRecordSchema, access)) };
       },
       async listAccessDays(request, context) {
         const userId = await userOf(context);
         const [filter, range] = [findFilter(request), findDays(request)];
-        const days = await history.days(userId, filter, range, parseTimeZone(request.timeZone));
-        return { days: days.map((day) => ({ ...day, scopes: [...day.scopes] })) };
+        return { days: await history.days(userId, filter, range, parseTimeZone(request.timeZone)) };
       },
       async getAppUsage(request, context) {
         const userId = await userOf(context);
         const clientId = parseName('clientId', request.clientId);
-        const rows = await usage.ofApp(clientId, userId, findDays(request));
-        return { usage: rows.map((row) => ({ ...row, refusals: [...row.refusals] })) };
+        return { usage: await usage.ofApp(clientId, userId, findDays(request)) };
       },
       async countRefusals({ refusals }) {
         if (refusals.length < 1 || refusals.length > LARGEST_BATCH) {
@@ -118,52 +99,40 @@ export function createAccessService({
   );
 }
 
-function toAccessRecordMessage(entry: AccessEntry) {
-  return { ...entry, at: timestampFromDate(entry.at), verdict: VERDICTS[entry.verdict] };
-}
-
 function findPlace(afterId: string): string | null {
   if (afterId === '') return null;
-  const uuid = findAccessUuid(afterId);
-  if (uuid === null) throw invalidRequest('afterId', 'is not the id of an access');
+  const [, uuid] = /^acc_([0-9a-f]{32})$/.exec(afterId) ?? [];
+  if (uuid === undefined) throw invalidRequest('afterId', 'is not the id of an access');
   return uuid;
 }
 
-function parseAccess(message: AccessMessage): Access {
-  return {
-    clientId: parseName('clientId', message.clientId),
-    userId: parseUserId(message.userId),
-    grantId: parseName('grantId', message.grantId),
-    familyId: parseText('familyId', message.familyId, 128),
-    tokenHash: parseHash('tokenHash', message.tokenHash),
-    tokenExpiresAt: message.tokenExpiresAt,
-    scope: parseName('scope', message.scope, LONGEST_SCOPE),
-    endpoint: parseName('endpoint', message.endpoint, 512),
-    from: parseText('from', message.from, 64),
-    to: parseText('to', message.to, 64),
-    // Pages beyond the integer range are empty, like any page beyond the end.
-    page: Math.min(message.page, INT_MAX),
-    recordCount: Math.min(message.recordCount, INT_MAX),
-    requestId: parseText('requestId', message.requestId, 256),
-    dataFrom: parseText('dataFrom', message.dataFrom, 10),
-  };
+function parseAccess(access: Access): Access {
+  parseName('clientId', access.clientId);
+  parseUserId(access.userId);
+  parseName('grantId', access.grantId);
+  parseText('familyId', access.familyId, 128);
+  parseHash('tokenHash', access.tokenHash);
+  parseName('scope', access.scope, LONGEST_SCOPE);
+  parseName('endpoint', access.endpoint, 512);
+  parseText('from', access.from, 64);
+  parseText('to', access.to, 64);
+  parseText('requestId', access.requestId, 256);
+  parseText('dataFrom', access.dataFrom, 10);
+  // Pages beyond the integer range are empty, like any page beyond the end.
+  access.page = Math.min(access.page, INT_MAX);
+  access.recordCount = Math.min(access.recordCount, INT_MAX);
+  return access;
 }
 
-function parseRefusal(message: RefusalMessage): RefusalCount {
-  const { clientId, date, endpoint, status, count, withoutKey, grantId } = message;
+function parseRefusal(refusal: RefusalCount): RefusalCount {
+  const { clientId, date, endpoint, status, count, withoutKey, grantId } = refusal;
   if (status < 400 || status > 599) throw invalidRequest('status', 'must be 400 to 599');
   if (count < 1) throw invalidRequest('count', 'must be at least 1');
-  const day = findDate('date', date);
-  if (day === null) throw invalidRequest('date', 'is missing');
-  return {
-    clientId: parseName('clientId', clientId),
-    date: day,
-    endpoint: parseName('endpoint', endpoint, 512),
-    status,
-    count: Math.min(count, INT_MAX),
-    withoutKey: Math.min(withoutKey, count, INT_MAX),
-    grantId: parseText('grantId', grantId, 128),
-  };
+  if (findDate('date', date) === null) throw invalidRequest('date', 'is missing');
+  parseName('clientId', clientId);
+  parseName('endpoint', endpoint, 512);
+  parseText('grantId', grantId, 128);
+  return { ...refusal, count: Math.min(count, INT_MAX), withoutKey: Math.min(withoutKey, count, INT_MAX) };
 }
 
 function findFilter(request: { grantId: string; clientId: string; scope: string }): DayFilter {

@@ -1,24 +1,41 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { toPage } from '@phds/catalog/pagination';
-import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
+import {
+  AppGrantSchema,
+  type ApproveRequest,
+  ApproveResponseSchema,
+  ConnectedAppSchema,
+  ConsentGrantSchema,
+  ConsentService,
+  type OpenPendingApprovalRequest,
+  PendingApprovalSchema,
+  PendingStatusSchema,
+} from '@phds/contracts/phds/consent/v1/consent_pb';
+import { GrantStatusSchema } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { invalidRequest } from '@phds/service-kit/errors';
+import { isId } from '@phds/service-kit/ids';
 import type { UserOf } from '@phds/service-kit/rpc/context';
-import type { UnaryRpcs } from '@phds/service-kit/rpc/service';
-import { implement } from '@phds/service-kit/rpc/service';
+import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
+import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { OPERATORS } from '@phds/service-kit/trust/callers';
 import { parseUserId } from '@phds/service-kit/user-id';
-import type { Approvals } from '../approvals.ts';
+import type { Approvals, OpeningRequest } from '../approvals.ts';
 import type { Decisions } from '../decide.ts';
+import type { Grant, GrantStatus } from '../grant-rows.ts';
 import type { Grants } from '../grants.ts';
+import type { GrantLife, PendingStatus } from '../pending-approvals.ts';
 import type { People } from '../people.ts';
 import type { Receipts } from '../receipts.ts';
+import { parseReportedApp } from './ledger-service.ts';
 import {
-  findGrantStatus,
-  toAppGrantMessage,
-  toConnectedAppMessage,
-  toGrantMessage,
-} from './grant-messages.ts';
-import { findDate, findMoment, parseKnownId, parseLanguage, parseName, parseText } from './parameters.ts';
-import { findLife, findPendingStatus, parseOpening, toPendingMessage } from './pending-messages.ts';
+  findDate,
+  findMoment,
+  parseKnownId,
+  parseLanguage,
+  parseName,
+  parseScopes,
+  parseText,
+} from './parameters.ts';
 
 const AUTHORIZATION = ['authorization'];
 const GATEWAY = ['gateway'];
@@ -85,16 +102,16 @@ function approvalRpcs(parts: ConsentServiceParts) {
       const pending = await (request.withoutClaiming
         ? approvals.get(id, userId)
         : approvals.claim(id, userId));
-      return { pendingApproval: toPendingMessage(pending) };
+      return { pendingApproval: toMessage(PendingApprovalSchema, pending) };
     },
     async listPendingApprovals(request, context) {
       const userId = await userOf(context);
       const { items, total } = await approvals.list(
         userId,
-        findPendingStatus(request.status),
+        findMember<PendingStatus>('status', PendingStatusSchema, request.status),
         toPage(request.page),
       );
-      return { pendingApprovals: items.map(toPendingMessage), total };
+      return { pendingApprovals: items.map((item) => toMessage(PendingApprovalSchema, item)), total };
     },
     async approve(request, context) {
       const userId = await userOf(context);
@@ -111,16 +128,7 @@ function approvalRpcs(parts: ConsentServiceParts) {
         language: parseLanguage('language', request.language),
         revision: parseText('revision', request.revision, 128) || null,
       });
-      return {
-        grantId: approved.grantId,
-        clientId: approved.clientId,
-        userId,
-        scopes: [...approved.scopes],
-        grantExpiresAt: timestampFromDate(approved.grantExpiresAt),
-        decidedAt: timestampFromDate(approved.decidedAt),
-        appEpoch: approved.appEpoch,
-        repeatedDecision: approved.repeated,
-      };
+      return toMessage(ApproveResponseSchema, approved);
     },
     async deny(request, context) {
       const userId = await userOf(context);
@@ -155,15 +163,17 @@ function grantRpcs({ grants, receipts, userOf }: ConsentServiceParts) {
         findGrantStatus(request.status),
         toPage(request.page),
       );
-      return { grants: items.map(toGrantMessage), total };
+      return { grants: items.map((grant) => toMessage(ConsentGrantSchema, grant)), total };
     },
     async getGrant(request, context) {
       const userId = await userOf(context);
-      return { grant: toGrantMessage(await grants.get(parseKnownId('grt', request.id), userId)) };
+      return {
+        grant: toMessage(ConsentGrantSchema, await grants.get(parseKnownId('grt', request.id), userId)),
+      };
     },
     async listConnectedApps({ page }, context) {
       const { items, total } = await grants.listApps(await userOf(context), toPage(page));
-      return { apps: items.map(toConnectedAppMessage), total };
+      return { apps: items.map((app) => toMessage(ConnectedAppSchema, app)), total };
     },
     async requestDeletion({ grantId }, context) {
       const userId = await userOf(context);
@@ -212,7 +222,10 @@ function withdrawalRpcs({ grants, userOf }: ConsentServiceParts) {
         dataFrom: findDate('dataFrom', request.dataFrom),
       };
       return {
-        grant: toGrantMessage(await grants.narrow(parseKnownId('grt', request.id), userId, narrowing)),
+        grant: toMessage(
+          ConsentGrantSchema,
+          await grants.narrow(parseKnownId('grt', request.id), userId, narrowing),
+        ),
       };
     },
     async revokeGrant(request, context) {
@@ -232,4 +245,38 @@ function erasureRpcs({ people }: ConsentServiceParts) {
       return { grants: grantIds.length, pendingApprovals };
     },
   } satisfies Rpcs<'eraseUser'>;
+}
+
+/** Null for the default. */
+function findLife({ keepExpiry, expiresInDays }: ApproveRequest): GrantLife | null {
+  if (keepExpiry) return 'kept';
+  return expiresInDays === 0 ? null : expiresInDays;
+}
+
+function parseOpening(request: OpenPendingApprovalRequest): OpeningRequest {
+  // `apr_` and 128 bits in base62.
+  if (!isId('apr', request.id) || request.id.length < 26)
+    throw invalidRequest('id', 'must be an apr_ id of 128 bits');
+  const purpose = parseText('purpose', request.purpose);
+  const scopes = parseScopes('scopes', request.scopes);
+  return {
+    id: request.id,
+    app: parseReportedApp(request.app),
+    appEpoch: request.appEpoch,
+    redirectHost: parseName('redirectHost', request.redirectHost, 512),
+    scopes,
+    // Anybody can send a request in an app's name; only the secret proves that these are the app's words.
+    purpose: request.clientAuthenticated ? purpose : '',
+    clientAuthenticated: request.clientAuthenticated,
+    network: request.clientAuthenticated ? '' : parseText('network', request.network),
+  };
+}
+
+export const findGrantStatus = (status: number) =>
+  findMember<GrantStatus>('status', GrantStatusSchema, status);
+
+/** A grant as its app sees it; of the person only what identifies them to this app. */
+function toAppGrantMessage(grant: Grant) {
+  const endedAt = grant.endedBy === null ? null : (grant.revokedAt ?? grant.expiresAt);
+  return toMessage(AppGrantSchema, { ...grant, endedAt });
 }

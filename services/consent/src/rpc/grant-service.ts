@@ -1,14 +1,16 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { toPage } from '@phds/catalog/pagination';
 import { isScope } from '@phds/catalog/scopes';
+import { ConsentGrantSchema } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { GrantService } from '@phds/contracts/phds/consent/v1/grants_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
+import { toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
 import { CONSENT_ENDERS, CONSENT_READERS } from '@phds/service-kit/trust/callers';
 import { parseUserId } from '@phds/service-kit/user-id';
 import type { Grants } from '../grants.ts';
 import type { LivenessChecks } from '../liveness.ts';
-import { findGrantStatus, toGrantMessage } from './grant-messages.ts';
+import { findGrantStatus } from './consent-service.ts';
 import { parseKnownId, parseName } from './parameters.ts';
 
 /** phds.consent.v1.GrantService. */
@@ -40,11 +42,11 @@ export function createGrantService({
           findGrantStatus(status),
           toPage(page),
         );
-        return { grants: items.map(toGrantMessage), total };
+        return { grants: items.map((grant) => toMessage(ConsentGrantSchema, grant)), total };
       },
       async getGrant({ grantId }) {
         const grant = await grants.getAny(parseKnownId('grt', grantId));
-        return { grant: toGrantMessage(grant), userId: grant.userId };
+        return { grant: toMessage(ConsentGrantSchema, grant), userId: grant.userId };
       },
       async endGrant({ grantId }) {
         return { revokedAt: timestampFromDate(await grants.endByOperator(parseKnownId('grt', grantId))) };

@@ -1,25 +1,25 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import {
+  AppLockKindSchema,
+  type AppLock as AppLockMessage,
+  type AppProfile,
+  AppStatusSchema,
   type CheckLivenessRequest,
+  CheckLivenessResponseSchema,
   LedgerService,
+  PutAppResponseSchema,
   type SetAppLockRequest,
+  SetAppLockResponseSchema,
   type SetAppStatusRequest,
+  SetAppStatusResponseSchema,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
+import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
 import { parseUserId } from '@phds/service-kit/user-id';
-import type { AppCommand, Apps } from '../apps.ts';
-import type { AppState } from '../domain/app.ts';
-import type { Liveness, LivenessChecks, LivenessQuery } from '../liveness.ts';
+import type { ReportedApp } from '../app-profiles.ts';
+import type { AppCommand, AppLock, AppStatus, Apps } from '../apps.ts';
+import type { LivenessChecks, LivenessQuery } from '../liveness.ts';
 import type { Revocations } from '../revocations.ts';
-import {
-  findAppLock,
-  parseAppStatus,
-  parseReportedApp,
-  toAppLockMessage,
-  toAppStatusMessage,
-} from './app-messages.ts';
-import { toGrantStatusMessage } from './grant-messages.ts';
 import { findMoment, parseCount, parseHash, parseMoment, parseName, parseText } from './parameters.ts';
 
 const AUTHORIZATION = ['authorization'];
@@ -37,22 +37,23 @@ export function createLedgerService({
   readonly liveness: LivenessChecks;
 }) {
   const check = async (request: CheckLivenessRequest) =>
-    toLivenessMessage(await liveness.check(parseLivenessQuery(request)));
+    toMessage(CheckLivenessResponseSchema, await liveness.check(parseLivenessQuery(request)));
 
   return implement(
     LedgerService,
     {
       async putApp(request) {
-        const { status, epoch, revision } = await apps.put(parseReportedApp(request.app));
-        return { status: toAppStatusMessage(status), epoch, revision };
+        return toMessage(PutAppResponseSchema, await apps.put(parseReportedApp(request.app)));
       },
       async setAppStatus(request) {
-        const status = parseAppStatus(request.status);
-        return toStateMessage(await apps.setStatus({ ...parseAppCommand(request), status }));
+        const status = findMember<AppStatus>('status', AppStatusSchema, request.status);
+        if (status === null) throw invalidRequest('status', 'is missing');
+        const state = await apps.setStatus({ ...parseAppCommand(request), status });
+        return toMessage(SetAppStatusResponseSchema, state);
       },
       async setAppLock(request) {
-        const lock = findAppLock(request.lock);
-        return toStateMessage(await apps.setLock({ ...parseAppCommand(request), lock }));
+        const state = await apps.setLock({ ...parseAppCommand(request), lock: findAppLock(request.lock) });
+        return toMessage(SetAppLockResponseSchema, state);
       },
       async setAppOwner({ clientId, ownerId }) {
         await apps.setOwner(parseName('clientId', clientId), parseUserId(ownerId));
@@ -99,29 +100,12 @@ function parseAppCommand(request: SetAppStatusRequest | SetAppLockRequest): AppC
   };
 }
 
-function toStateMessage({ status, epoch, revision, statusChangedAt, lock }: AppState) {
-  return {
-    status: toAppStatusMessage(status),
-    epoch,
-    revision,
-    statusChangedAt: timestampFromDate(statusChangedAt),
-    ...(lock !== null && { lock: toAppLockMessage(lock) }),
-  };
-}
-
-function toLivenessMessage({ grant, ...alive }: Liveness) {
-  if (grant === null) return alive;
-  return {
-    ...alive,
-    grant: {
-      status: toGrantStatusMessage(grant.status),
-      scopes: [...grant.scopes],
-      expiresAt: timestampFromDate(grant.expiresAt),
-      userId: grant.userId,
-      dataFrom: grant.dataFrom ?? '',
-      sub: grant.sub,
-    },
-  };
+/** The lock to set; null to lift it. */
+function findAppLock(lock: AppLockMessage | undefined): Pick<AppLock, 'kind' | 'reason'> | null {
+  if (lock === undefined) return null;
+  const kind = findMember<AppLock['kind']>('lock.kind', AppLockKindSchema, lock.kind);
+  if (kind === null) throw invalidRequest('lock.kind', 'is missing');
+  return { kind, reason: parseText('lock.reason', lock.reason, 1_000) };
 }
 
 function parseLivenessQuery(request: CheckLivenessRequest): LivenessQuery {
@@ -132,5 +116,19 @@ function parseLivenessQuery(request: CheckLivenessRequest): LivenessQuery {
     familyId: parseText('familyId', request.familyId, 128),
     tokenHash: request.tokenHash.length === 0 ? request.tokenHash : parseHash('tokenHash', request.tokenHash),
     issuedAt: request.grantId === '' ? findMoment('issuedAt', request.issuedAt) : null,
+  };
+}
+
+export function parseReportedApp(message: AppProfile | undefined): ReportedApp {
+  if (message === undefined) throw invalidRequest('app', 'is missing');
+  return {
+    clientId: parseName('app.clientId', message.clientId),
+    name: parseName('app.name', message.name, 512),
+    ownerId: parseUserId(message.ownerId, 'app.ownerId'),
+    description: parseText('app.description', message.description),
+    developerName: parseText('app.developerName', message.developerName),
+    homepageUrl: parseText('app.homepageUrl', message.homepageUrl),
+    privacyPolicyUrl: parseText('app.privacyPolicyUrl', message.privacyPolicyUrl),
+    updatedAt: parseMoment('app.updatedAt', message.updatedAt),
   };
 }

@@ -1,8 +1,10 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { toPage } from '@phds/catalog/pagination';
-import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
+import { ConsentGrantSchema } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { CompletedActSchema, PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { notFound } from '@phds/service-kit/errors';
+import { toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
 import { toCarriedIds } from '@phds/service-kit/telemetry/current-origin';
 import { AUDITORS, OPERATORS, SUPPORTERS } from '@phds/service-kit/trust/callers';
@@ -11,7 +13,6 @@ import type { Approvals } from '../approvals.ts';
 import type { Grants } from '../grants.ts';
 import type { OperatorActs } from '../operator-acts.ts';
 import type { Sessions } from '../sessions.ts';
-import { toGrantMessage } from './grant-messages.ts';
 import { parseKnownId } from './parameters.ts';
 
 const PAGE_SIZE = 100;
@@ -35,7 +36,8 @@ export function createPersonOperatorService({
     let last: Date | null = null;
     for (let page = 1; ; page += 1) {
       const { items, total } = await grants.list(userId, null, toPage({ page, pageSize: PAGE_SIZE }));
-      for (const { lastAccessAt: at } of items) if (at !== null && (last === null || at > last)) last = at;
+      for (const { lastAccessAt: at = null } of items)
+        if (at !== null && (last === null || at > last)) last = at;
       if (page * PAGE_SIZE >= total) return { total, last };
     }
   }
@@ -63,7 +65,7 @@ export function createPersonOperatorService({
       },
       async listPersonGrants({ userId, page }) {
         const { items, total } = await grants.list(parseUserId(userId), null, toPage(page));
-        return { grants: items.map(toGrantMessage), total };
+        return { grants: items.map((grant) => toMessage(ConsentGrantSchema, grant)), total };
       },
       // runOperatorCall has recorded it.
       announceRecordsRead: async () => ({}),
@@ -76,7 +78,8 @@ export function createPersonOperatorService({
         return {};
       },
       async listCompletedActs() {
-        return { acts: await acts.listCompleted(toCarriedIds()) };
+        const completed = await acts.listCompleted(toCarriedIds());
+        return { acts: completed.map((act) => toMessage(CompletedActSchema, act)) };
       },
     },
     {

@@ -3,6 +3,9 @@ import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/pos
 import type { Logger } from '@phds/service-kit/telemetry/log';
 import type pg from 'pg';
 
+/** The schema of the restore tables, where the service can only insert. */
+export const RESTORE_SCHEMA = 'consent_audit';
+
 export interface PoolOptions {
   readonly DATABASE_URL: string;
   readonly DATABASE_CONNECT_TIMEOUT_MS: number;

@@ -1,6 +1,5 @@
 import sql from 'sql-template-tag';
-import { GRANT_FROM, LIVE } from '../grant-rows.ts';
-import { toSub } from '../store/subs.ts';
+import { GRANT_FROM, LIVE, toSub } from '../grant-rows.ts';
 import type { EventContent, WebhookEvent } from './domain/event.ts';
 
 /** The columns of an EventRow, of `webhook_event` v. */

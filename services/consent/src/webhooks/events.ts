@@ -4,8 +4,8 @@ import type { WebhookEvent as ChosenEvent, HostEvent } from '@phds/catalog/webho
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { Sql } from 'sql-template-tag';
-import type { GrantTerms } from '../domain/grant.ts';
 import { IS_ENDING_EPOCH, LIVE } from '../grant-rows.ts';
+import type { GrantTerms } from '../terms.ts';
 import type { EventContent } from './domain/event.ts';
 
 /** The types of the events that one cause makes: for the app of the grant, and for the deployment. */

@@ -4,8 +4,9 @@ import type { ConsentLedger } from '../../../../services/authorization/src/clien
 import type {
   AccessRecordBatch,
   AccessStatements,
+  Judgement,
+  Verdict,
 } from '../../../../services/consent/src/access/statements.ts';
-import type { Judgement, Verdict } from '../../../../services/consent/src/domain/access.ts';
 import type { ReadRpcs } from '../../../../services/gateway/src/clients/batched-reads.ts';
 import type { SendAccesses } from '../../../../services/health-data/src/clients/rpc-access-log.ts';
 import type { Verdict as ReleaseVerdict } from '../../../../services/health-data/src/release.ts';

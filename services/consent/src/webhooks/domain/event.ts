@@ -3,7 +3,6 @@ import { scopeOfCategory } from '@phds/catalog/endpoints';
 import type { Scope } from '@phds/catalog/scopes';
 import type { HostEvent, WebhookFailure, WebhookState, WebhookType } from '@phds/catalog/webhooks';
 import type { GrantEnder } from '@phds/catalog/wire-names';
-import type { GrantTerms } from '../../domain/grant.ts';
 
 /** What an event says beside grant and person: never health data, never tokens. Times are ISO 8601 texts. */
 export interface EventContent {
@@ -56,15 +55,6 @@ export interface WebhookDelivery extends WebhookEvent {
 export function toEventBody({ type, createdAt, grantId, sub, content }: WebhookEvent): string {
   const data = grantId === null ? {} : { grantId, ...(sub !== null && { sub }), ...content };
   return JSON.stringify({ type, timestamp: createdAt.toISOString(), data });
-}
-
-/** Whether the new terms share less than the former ones in any respect. */
-export function sharesLess(after: GrantTerms, before: GrantTerms): boolean {
-  return (
-    before.scopes.some((scope) => !after.scopes.includes(scope)) ||
-    after.expiresAt < before.expiresAt ||
-    (after.dataFrom ?? '') > (before.dataFrom ?? '')
-  );
 }
 
 /** The live terms of the grant of a `data.updated`; null when it has ended. */

@@ -1,7 +1,40 @@
 import { execute } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import type { GrantTerms } from '../domain/grant.ts';
-import type { ApprovalEvent, ConsentEvent } from '../domain/receipt.ts';
+import type { ShownApp } from './app-profiles.ts';
+import type { GrantTerms } from './terms.ts';
+
+/** A scope in the words shown to the person. */
+export interface ShownScope {
+  readonly scope: string;
+  readonly title: string;
+  readonly description: string;
+}
+
+/** One event in the life of a grant. */
+export type ConsentEvent = ApprovalEvent | OtherEvent;
+
+interface EventTerms {
+  readonly at: Date;
+  /** The grant after this event. */
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date;
+  readonly dataFrom: string | null;
+}
+
+/** An approval, with what the person was shown. */
+export interface ApprovalEvent extends EventTerms {
+  readonly kind: 'granted';
+  readonly pendingId: string;
+  readonly purpose: string;
+  /** BCP 47. */
+  readonly language: string;
+  readonly shown: readonly ShownScope[];
+  readonly shownApp: ShownApp;
+}
+
+interface OtherEvent extends EventTerms {
+  readonly kind: 'narrowed' | 'revoked' | 'deletion_requested';
+}
 
 type Terms = 'scopes' | 'expiresAt' | 'dataFrom';
 type NewEvent = (Omit<ApprovalEvent, Terms> | Omit<Exclude<ConsentEvent, ApprovalEvent>, Terms>) & {

@@ -6,9 +6,10 @@ import {
 } from '@phds/catalog/lifetimes';
 import { SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
-import type { AppStatus } from './app.ts';
-import { type Grant, type GrantTerms, refuseFutureDay, sameScopes } from './grant.ts';
-import type { Approval, GrantLife, PendingApproval } from './pending-approval.ts';
+import type { AppStatus } from './apps.ts';
+import type { Grant } from './grant-rows.ts';
+import type { Approval, GrantLife, PendingApproval } from './pending-approvals.ts';
+import { type GrantTerms, refuseFutureDay, sameScopes } from './terms.ts';
 
 const DAY_MS = 86_400_000;
 

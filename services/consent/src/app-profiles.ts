@@ -1,8 +1,36 @@
 import { execute, select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import sql from 'sql-template-tag';
-import type { ReportedApp } from '../domain/app.ts';
-import type { ProfileVersion, ShownVersion } from '../domain/shown-app.ts';
+import sql, { type Sql } from 'sql-template-tag';
+
+const FIELDS = ['name', 'description', 'developerName', 'homepageUrl', 'privacyPolicyUrl'] as const;
+
+/** An app's description of itself. Texts and links are empty when the app has none. */
+export type Profile = Readonly<Record<(typeof FIELDS)[number], string>>;
+
+/** An app as reported by authorization. */
+export interface ReportedApp extends Profile {
+  readonly clientId: string;
+  /** User id of the developer. */
+  readonly ownerId: string;
+  /** Time of the developer's last change. */
+  readonly updatedAt: Date;
+}
+
+/** One version of an app's profile, numbered from 1. */
+export interface ShownVersion extends Profile {
+  readonly version: number;
+}
+
+/** A version with its start; it ended when the next one started. */
+export interface ProfileVersion extends ShownVersion {
+  readonly since: Date;
+}
+
+/** An app as shown on an approval screen. It is fixed when the request is opened, so that the decision applies to what was shown. */
+export interface ShownApp extends ShownVersion {
+  /** Host that receives the response. */
+  readonly redirectHost: string;
+}
 
 /** Number of latest versions that are kept, besides the first. */
 const KEPT_VERSIONS = 20;
@@ -59,4 +87,46 @@ export async function findVersions(
       SELECT client_id AS "clientId", version, since, ${SHOWN_COLUMNS} FROM app_profile
       WHERE client_id = ANY(${[...new Set(clientIds)]}::text[]) ORDER BY version`;
   return Map.groupBy(rows, ({ clientId }) => clientId);
+}
+
+/** An app with the profile that a person saw. */
+export interface AppAsShown extends ShownApp {
+  readonly clientId: string;
+  readonly ownerId: string;
+  /** Not shown. */
+  readonly updatedAt: undefined;
+}
+
+/** The app `a` as an AppAsShown, from the profile in a column. */
+export const asShown = (shownApp: Sql) =>
+  sql`${shownApp} || jsonb_build_object('clientId', a.client_id, 'ownerId', a.owner_id)`;
+
+/** A change that an app made to its profile. */
+export interface AppChange {
+  readonly field: keyof Profile;
+  readonly from: string;
+  readonly to: string;
+  readonly at: Date;
+}
+
+/** The last change of each field, so their number is limited however often an app changes. */
+export function toLatestChanges(changes: readonly AppChange[]): AppChange[] {
+  return changes.filter(
+    ({ field }, index) => changes.findLastIndex((change) => change.field === field) === index,
+  );
+}
+
+/** The changes of an app since a version, oldest first. `versions` are in order; changes of missing versions are combined. */
+export function listChanges(shown: ShownVersion, versions: readonly ProfileVersion[]): AppChange[] {
+  const known = new Map(FIELDS.map((field) => [field, shown[field]]));
+  return versions
+    .filter(({ version }) => version > shown.version)
+    .flatMap((after) =>
+      FIELDS.flatMap((field) => {
+        const [from, to] = [known.get(field) ?? '', after[field]];
+        if (to === from) return [];
+        known.set(field, to);
+        return [{ field, from, to, at: after.since }];
+      }),
+    );
 }

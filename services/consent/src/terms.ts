@@ -1,11 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { Scope } from '@phds/catalog/scopes';
-import type { GrantEnder } from '@phds/catalog/wire-names';
 import { invalidRequest } from '@phds/service-kit/errors';
-import type { AppProfile } from './app.ts';
-import type { AppChange } from './shown-app.ts';
-
-/** Status of a grant at the time of reading: `active -> expired | revoked`, by the database's clock. */
-export type GrantStatus = 'active' | 'expired' | 'revoked';
 
 /** What a grant allows. */
 export interface GrantTerms {
@@ -13,50 +8,6 @@ export interface GrantTerms {
   readonly expiresAt: Date;
   /** The first day that the app sees, `YYYY-MM-DD`; null for no limit. */
   readonly dataFrom: string | null;
-}
-
-/** A person's consent for one app. */
-export interface Grant extends GrantTerms {
-  readonly id: string;
-  readonly userId: string;
-  readonly clientId: string;
-  readonly status: GrantStatus;
-  readonly grantedAt: Date;
-  readonly revokedAt: Date | null;
-  /** Null while active. */
-  readonly endedBy: GrantEnder | null;
-  /** Identifies the person to this app only: the same in all of their grants for it until they are erased. */
-  readonly sub: string;
-  /** When the person asked the app to delete what it has read. */
-  readonly deletionRequestedAt: Date | null;
-}
-
-/** An app that has or had a grant of a person. */
-export interface ConnectedApp {
-  readonly clientId: string;
-  /** As shown at the latest approval. */
-  readonly name: string;
-  readonly currentName: string;
-  /** As shown at the latest approval. */
-  readonly redirectHost: string;
-  /** As shown at the latest approval; empty when the app named none. */
-  readonly developerName: string;
-}
-
-/** A grant as its person sees it. */
-export interface GrantView extends Grant {
-  /** As shown to the person at the latest approval. */
-  readonly app: AppProfile;
-  /** Host that received the response to that approval. */
-  readonly redirectHost: string;
-  /** Why the app asked, in its own words, at that approval; empty when it gave no reason. */
-  readonly purpose: string;
-  readonly currentAppName: string;
-  /** The app's changes since that approval, oldest first. Lists contain only the latest change of each field, for active grants. */
-  readonly appChanges: readonly AppChange[];
-  /** Of released responses. */
-  readonly lastAccessAt: Date | null;
-  readonly accessCount: number;
 }
 
 /** What a person withdraws; null keeps a value. */
@@ -81,6 +32,15 @@ export function sameTerms(one: GrantTerms, other: GrantTerms): boolean {
     sameScopes(one.scopes, other.scopes) &&
     one.expiresAt.getTime() === other.expiresAt.getTime() &&
     one.dataFrom === other.dataFrom
+  );
+}
+
+/** Whether the new terms share less than the former ones in any respect. */
+export function sharesLess(after: GrantTerms, before: GrantTerms): boolean {
+  return (
+    before.scopes.some((scope) => !after.scopes.includes(scope)) ||
+    after.expiresAt < before.expiresAt ||
+    (after.dataFrom ?? '') > (before.dataFrom ?? '')
   );
 }
 
@@ -123,4 +83,18 @@ function moveLater(present: string | null, wanted: string | null, now: Date): st
     throw invalidRequest('dataFrom', 'must not be earlier than the present one');
   }
   return wanted;
+}
+
+/** 128 bits, so that two terms never have the same revision by chance. */
+const CHARACTERS = 22;
+
+/**
+ * Identifies the terms of a live grant, or that there is none. Equal exactly if grant, scopes, end and first day are equal, so a
+ * decision that names it applies to what the screen showed.
+ */
+export function toRevision(live: (GrantTerms & { readonly grantId: string }) | null): string {
+  if (live === null) return 'none';
+  const { grantId, scopes, expiresAt, dataFrom } = live;
+  const terms = JSON.stringify([grantId, scopes.toSorted(), expiresAt.toISOString(), dataFrom]);
+  return createHash('sha256').update(terms).digest('base64url').slice(0, CHARACTERS);
 }

@@ -1,0 +1,112 @@
+import type { Scope } from '@phds/catalog/scopes';
+import { notFound } from '@phds/service-kit/errors';
+import { select } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import sql from 'sql-template-tag';
+import type { ShownApp } from './app-profiles.ts';
+
+/**
+ * Status of a pending approval; all except `pending` are final. `expired` (600 s without a decision) and `cancelled` (the app was
+ * revoked before that) are determined when reading.
+ */
+export type PendingStatus = 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
+
+/** An app's request for consent. */
+export interface ConsentRequest {
+  readonly id: string;
+  readonly redirectHost: string;
+  readonly scopes: readonly Scope[];
+  /** In the app's own words; empty when absent or when the app was not authenticated. */
+  readonly purpose: string;
+  /** Whether the app was authenticated by its secret when it opened the request. */
+  readonly clientAuthenticated: boolean;
+}
+
+/** The lifetime of a grant: a number of days from the decision, or until the end of the live grant. */
+export type GrantLife = number | 'kept';
+
+/** The approved terms, stored to recognise a repeated decision. */
+export interface Approval {
+  readonly scopes: readonly Scope[];
+  readonly days: GrantLife;
+  readonly dataFrom: string | null;
+  readonly grantId: string;
+  readonly grantExpiresAt: Date;
+}
+
+interface PendingRow extends ConsentRequest {
+  readonly clientId: string;
+  readonly appEpoch: number;
+  readonly status: PendingStatus;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly claimedBy: string | null;
+  /** How often the time to decide was extended. */
+  readonly extensions: number;
+  readonly decidedAt: Date | null;
+  readonly shownApp: ShownApp;
+}
+
+/** A pending approval. */
+export interface PendingApproval extends PendingRow {
+  /** Present only if approved. */
+  readonly approval: Approval | null;
+}
+
+/** A pending approval `p`, its app `a`, and the epoch `pe` that ended its own, if any. */
+export const PENDING_FROM = sql`pending_approval p
+  JOIN app a ON a.client_id = p.client_id
+  LEFT JOIN app_epoch pe ON pe.client_id = p.client_id AND pe.epoch = p.app_epoch + 1`;
+
+/** The status at the start of the statement. An approval that expired before its app was revoked stays expired. */
+export const PENDING_STATUS = sql`CASE
+  WHEN p.decision IS NOT NULL THEN p.decision
+  WHEN p.app_epoch < a.epoch THEN CASE WHEN pe.started_at >= p.expires_at THEN 'expired' ELSE 'cancelled' END
+  WHEN p.expires_at <= statement_timestamp() THEN 'expired'
+  ELSE 'pending' END`;
+
+/** The columns of a PendingApproval. */
+export const PENDING_COLUMNS = sql`p.id, p.client_id AS "clientId", p.app_epoch AS "appEpoch", p.redirect_host AS "redirectHost",
+  p.scopes, p.purpose, p.client_authenticated AS "clientAuthenticated",
+  p.created_at AS "createdAt", p.expires_at AS "expiresAt", p.claimed_by AS "claimedBy", p.extensions,
+  ${PENDING_STATUS} AS status,
+  p.decided_at AS "decidedAt", p.shown_app AS "shownApp", p.approved_scopes AS "approvedScopes",
+  p.approved_days AS "approvedDays", to_char(p.approved_data_from, 'YYYY-MM-DD') AS "approvedDataFrom", p.grant_id AS "grantId",
+  p.grant_expires_at AS "grantExpiresAt"`;
+
+/** A pending approval as read from the database. */
+export interface StoredApproval extends PendingRow {
+  readonly approvedScopes: Scope[];
+  /** Null when not approved, and when the approval kept the end of the live grant. */
+  readonly approvedDays: number | null;
+  readonly approvedDataFrom: string | null;
+  readonly grantId: string;
+  readonly grantExpiresAt: Date;
+}
+
+/** The approved terms, which the database has for every approved one; null unless approved. */
+export function toApproval(row: StoredApproval): Approval | null {
+  if (row.status !== 'approved') return null;
+  const { approvedScopes: scopes, approvedDays, approvedDataFrom: dataFrom, grantId, grantExpiresAt } = row;
+  return { scopes, days: approvedDays ?? 'kept', dataFrom, grantId, grantExpiresAt };
+}
+
+/** Locks the pending approval and returns its app. Throws `not_found` when it is unknown or another person's. */
+export async function lockPending(tx: pg.ClientBase, id: string, userId: string): Promise<string> {
+  const [row] = await select<{ clientId: string; claimedBy: string | null }>(tx)`
+    SELECT client_id AS "clientId", claimed_by AS "claimedBy" FROM pending_approval WHERE id = ${id} FOR UPDATE`;
+  if (row === undefined || (row.claimedBy !== null && row.claimedBy !== userId)) throw notFound();
+  return row.clientId;
+}
+
+/** Read by a separate statement after the lock, in a fresh snapshot with the current clock. */
+export async function readPending(
+  tx: pg.ClientBase,
+  id: string,
+): Promise<{ pending: PendingApproval; now: Date }> {
+  const [row] = await select<StoredApproval & { now: Date }>(tx)`
+    SELECT ${PENDING_COLUMNS}, statement_timestamp() AS now
+    FROM ${PENDING_FROM} WHERE p.id = ${id}`;
+  if (row === undefined) throw new Error(`pending approval ${id} has no app`);
+  return { pending: { ...row, approval: toApproval(row) }, now: row.now };
+}
