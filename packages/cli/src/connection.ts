@@ -4,8 +4,7 @@ import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { toTlsFiles } from '@phds/service-kit/rpc/tls';
 import { durationMs, privateKey, readConfig, requiredAddress } from '@phds/service-kit/settings/config';
 import { tlsSettings } from '@phds/service-kit/settings/settings';
-import { CALLER_NAME, toServiceCaller } from '@phds/service-kit/trust/callers';
-import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
+import { CALLER_NAME, createServiceTokenSource, toServiceCaller } from '@phds/service-kit/trust/callers';
 import { z } from 'zod';
 
 /** health-data's ingestion rpc, called as a service with the role `ingest`. */

@@ -11,7 +11,7 @@ import { AppError } from '@phds/service-kit/errors';
 import { startRpcServer } from '@phds/service-kit/rpc/server';
 import { implement } from '@phds/service-kit/rpc/service';
 import { createLogger } from '@phds/service-kit/telemetry/log';
-import { createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
+import { createServiceTokenVerifier } from '@phds/service-kit/trust/callers';
 import { createServiceKeys } from '@phds/test-kit/service-keys';
 
 /** Converts protobuf messages to comparable text; JSON cannot represent their 64-bit integers. */

@@ -20,7 +20,7 @@ import {
 } from '@phds/service-kit/keys/key-files';
 import { closeDatabases, ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
-import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
+import { createServiceTokenSource } from '@phds/service-kit/trust/callers';
 import { seedUntil } from './seed.ts';
 
 const KEYS = '/var/lib/phds/keys';

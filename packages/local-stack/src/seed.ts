@@ -4,7 +4,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import { IngestionService, type PutResult } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
-import type { ServiceTokenSource } from '@phds/service-kit/trust/service-token';
+import type { ServiceTokenSource } from '@phds/service-kit/trust/callers';
 import { ADA } from '@phds/synthetic/people/ada';
 import { GRACE } from '@phds/synthetic/people/grace';
 import { SPARSE } from '@phds/synthetic/people/people';

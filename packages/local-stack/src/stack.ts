@@ -6,7 +6,7 @@ import {
   type KeyFiles,
 } from '@phds/service-kit/keys/key-files';
 import type { ServiceDatabase } from '@phds/service-kit/postgres/database-roles';
-import type { ServiceTokenSource } from '@phds/service-kit/trust/service-token';
+import type { ServiceTokenSource } from '@phds/service-kit/trust/callers';
 import {
   clearDataDirectory,
   type DataDirectory,

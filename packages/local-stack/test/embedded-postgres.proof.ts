@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { withConnection } from '@phds/service-kit/postgres/client';
+import { withConnection } from '@phds/service-kit/postgres/postgres';
 import { startEmbeddedPostgres, THROWAWAY_SETTINGS } from '../src/servers/embedded-postgres.ts';
 
 const source = resolve(import.meta.dirname, '../src/servers/embedded-postgres.ts');

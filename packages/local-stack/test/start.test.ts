@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
+import { createServiceTokenSource } from '@phds/service-kit/trust/callers';
 import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { startFakeIngestion } from '../../cli/test/fake-ingestion.ts';

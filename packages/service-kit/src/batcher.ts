@@ -5,9 +5,9 @@ import {
   keepContext,
   type Origin,
   withinLastDeadline,
-} from './deadline.ts';
+  withinOrigins,
+} from './current-work.ts';
 import { AppError, unavailable } from './errors.ts';
-import { withinOrigins } from './telemetry/current-origin.ts';
 
 // A Batcher gathers items that arrive while earlier batches are in flight, and has each batch done by one run. There is no timer: an
 // item leaves at the end of the turn of the event loop in which it arrives, or as soon as a batch has ended. So a run always begins

@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto';
+import { invalidRequest } from './errors.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BITS_PER_DIGIT = Math.log2(ALPHABET.length);
@@ -65,4 +66,28 @@ function randomDigits(count: number): string {
 /** Whether a text has the form of an id with this prefix; the id may not exist. */
 export function isId(prefix: string, text: string): boolean {
   return text.length <= 64 && text.startsWith(`${prefix}_`) && /^[A-Za-z0-9_]+$/.test(text);
+}
+
+/** Maximum length of a subject (OpenID Connect Core 1.0 section 2), in UTF-16 code units. */
+const MAX_USER_ID_LENGTH = 255;
+const CONTROL_CHARACTER = /\p{Cc}/u;
+
+/**
+ * Whether a value is a valid user id (the subject of a session): a well-formed string of 1 to 255 characters without control
+ * characters.
+ */
+export function isUserId(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value !== '' &&
+    value.length <= MAX_USER_ID_LENGTH &&
+    !CONTROL_CHARACTER.test(value) &&
+    value.isWellFormed()
+  );
+}
+
+/** Validates a user id. Throws `invalid_request` naming `parameter` when it is invalid. */
+export function parseUserId(text: string, parameter = 'userId'): string {
+  if (isUserId(text)) return text;
+  throw invalidRequest(parameter, `must be 1 to ${MAX_USER_ID_LENGTH} characters without control characters`);
 }

@@ -5,7 +5,7 @@ import { ReadResponseSchema } from '@phds/contracts/phds/healthdata/v1/health_da
 import { eventually } from '@phds/test-kit/conditions';
 import { shared } from '@phds/test-kit/shared';
 import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
-import { currentDeadline, Deadline, withinDeadline } from '../src/deadline.ts';
+import { currentDeadline, Deadline, withinDeadline } from '../src/current-work.ts';
 import { AppError, type Reason } from '../src/errors.ts';
 import { ASSERTION_METADATA } from '../src/rpc/context.ts';
 import {

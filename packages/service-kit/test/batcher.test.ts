@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { batchingCalls, createTurns } from '../src/batcher.ts';
-import { currentDeadline, Deadline, withinDeadline } from '../src/deadline.ts';
+import { currentDeadline, Deadline, withinDeadline } from '../src/current-work.ts';
 import { invalidRequest } from '../src/errors.ts';
 
 // Time stands still except where a test moves it.

@@ -8,7 +8,7 @@ import {
   withinDeadline,
   withinLastDeadline,
   withoutDeadline,
-} from '../src/deadline.ts';
+} from '../src/current-work.ts';
 import { openPostgres } from '../src/postgres/postgres.ts';
 import { toPrismaOptions } from '../src/postgres/prisma.ts';
 import { PrismaClient } from './fixtures/library/generated/client.ts';

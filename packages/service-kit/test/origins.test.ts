@@ -2,10 +2,15 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { shared } from '@phds/test-kit/shared';
 import { batchingCalls } from '../src/batcher.ts';
-import { withinOrigin, withoutDeadline } from '../src/deadline.ts';
+import {
+  nameRequests,
+  toCarriedIds,
+  toLogFields,
+  withinOrigin,
+  withoutDeadline,
+} from '../src/current-work.ts';
 import { AppError } from '../src/errors.ts';
 import { openRpcChannel } from '../src/rpc/client.ts';
-import { nameRequests, toCarriedIds, toLogFields } from '../src/telemetry/current-origin.ts';
 import { createLogger } from '../src/telemetry/log.ts';
 import { connection, openBatched, type Respond, serve } from './read-service.ts';
 

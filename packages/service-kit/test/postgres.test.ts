@@ -7,10 +7,10 @@ import { shared } from '@phds/test-kit/shared';
 import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
 import type pg from 'pg';
 import { AppError } from '../src/errors.ts';
-import { inTransaction } from '../src/postgres/client.ts';
 import { translateDatabaseError } from '../src/postgres/errors.ts';
 import {
   expectAnswers,
+  inTransaction,
   openPostgres,
   type Postgres,
   type PostgresOptions,

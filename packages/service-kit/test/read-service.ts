@@ -6,13 +6,13 @@ import {
 import { createServiceKeys } from '@phds/test-kit/service-keys';
 import type { Clock } from '../src/clock.ts';
 import { AppError } from '../src/errors.ts';
-import { type BatchedCallsOptions, createBatchedCalls } from '../src/rpc/batched-calls.ts';
+import { type BatchedCallsOptions, createBatchedCalls } from '../src/rpc/batch-rpc.ts';
 import { openRpcChannel, type RpcChannelOptions } from '../src/rpc/client.ts';
 import type { RpcContext } from '../src/rpc/context.ts';
 import { type RpcServer, type RpcServerOptions, startRpcServer } from '../src/rpc/server.ts';
 import { implement } from '../src/rpc/service.ts';
 import { createLogger } from '../src/telemetry/log.ts';
-import { createServiceTokenSource, createServiceTokenVerifier } from '../src/trust/service-token.ts';
+import { createServiceTokenSource, createServiceTokenVerifier } from '../src/trust/callers.ts';
 
 const keys = createServiceKeys(['gateway', 'importer']);
 

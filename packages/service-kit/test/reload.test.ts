@@ -15,7 +15,7 @@ import { openReloads, type Reloads } from '../src/settings/reload.ts';
 import { toRpcServerOptions } from '../src/settings/service-options.ts';
 import { callerSettings, commonSettings, rpcSettings, tlsSettings } from '../src/settings/settings.ts';
 import { Metrics } from '../src/telemetry/metrics.ts';
-import { createServiceTokenSource } from '../src/trust/service-token.ts';
+import { createServiceTokenSource } from '../src/trust/callers.ts';
 import { openUnary, serve } from './read-service.ts';
 
 /** A mounted secret as the kubelet keeps it: files that lead through the link `..data`, which it replaces. */

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { ChannelCredentials, Client as GrpcClient, Metadata, status } from '@grpc/grpc-js';
 import { afterAll, expect, test } from '@jest/globals';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { currentDeadline, Deadline, withinDeadline } from '../src/deadline.ts';
+import { currentDeadline, Deadline, withinDeadline } from '../src/current-work.ts';
 import { openRpcChannel } from '../src/rpc/client.ts';
 import type { RpcContext } from '../src/rpc/context.ts';
 import type { RpcServerOptions } from '../src/rpc/server.ts';

@@ -9,7 +9,7 @@ import { fromGrpcError } from '../src/rpc/errors.ts';
 import { startRpcServer } from '../src/rpc/server.ts';
 import { implement } from '../src/rpc/service.ts';
 import { createLogger } from '../src/telemetry/log.ts';
-import { createServiceTokenSource, createServiceTokenVerifier } from '../src/trust/service-token.ts';
+import { createServiceTokenSource, createServiceTokenVerifier } from '../src/trust/callers.ts';
 
 const keys = createServiceKeys(['health-data', 'gateway']);
 const [healthData, stranger] = [keys.pem('health-data'), keys.pem('gateway')];

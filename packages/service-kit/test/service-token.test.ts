@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createServiceKeys, type ServiceKeys } from '@phds/test-kit/service-keys';
 import { SignJWT } from 'jose';
-import { createServiceTokenSource, createServiceTokenVerifier } from '../src/trust/service-token.ts';
+import { createServiceTokenSource, createServiceTokenVerifier } from '../src/trust/callers.ts';
 
 const keys = createServiceKeys(['gateway']);
 const clock = new FakeClock();

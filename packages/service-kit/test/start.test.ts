@@ -4,7 +4,7 @@ import { describeWithCertificates } from '@phds/test-kit/certificates';
 import { eventually } from '@phds/test-kit/conditions';
 import { createAuthority } from '../src/keys/authority.ts';
 import { logFailedStart, warnOfUnknownHosts } from '../src/lifecycle.ts';
-import { watchReadiness } from '../src/readiness.ts';
+import { watchReadiness } from '../src/probes.ts';
 import { toTlsFiles } from '../src/rpc/tls.ts';
 import { ConfigError, type ConfigErrorOptions } from '../src/settings/config.ts';
 import { toRedisTls } from '../src/settings/service-options.ts';

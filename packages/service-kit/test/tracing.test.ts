@@ -12,13 +12,15 @@ import {
 import { eventually } from '@phds/test-kit/conditions';
 import { OtlpReceiver } from '@phds/test-kit/otlp-receiver';
 import { shared } from '@phds/test-kit/shared';
-import { keepContext, type Origin, withinOrigin } from '../src/deadline.ts';
 import {
   currentTraceparent,
+  keepContext,
+  type Origin,
   toLogFields,
+  withinOrigin,
   withinOrigins,
   withinTrace,
-} from '../src/telemetry/current-origin.ts';
+} from '../src/current-work.ts';
 import { createLogger } from '../src/telemetry/log.ts';
 
 const receiver = shared.use(await OtlpReceiver.start());

@@ -1,9 +1,8 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
 import { countCharacters, findShownTextFault } from '@phds/catalog/shown-text';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
-import { isId } from '@phds/service-kit/ids';
+import { isId, parseUserId } from '@phds/service-kit/ids';
 import { sha256 } from '@phds/service-kit/secrets';
-import { parseUserId } from '@phds/service-kit/user-id';
 import { changeInLedger } from './apps.ts';
 import type { ConsentLedger } from './clients/consent.ts';
 import type { AppCommand } from './clients/consent-messages.ts';

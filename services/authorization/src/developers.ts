@@ -1,4 +1,4 @@
-import { parseUserId } from '@phds/service-kit/user-id';
+import { parseUserId } from '@phds/service-kit/ids';
 import type { DeveloperStore } from './store/prisma-developers.ts';
 
 /** Who may register apps. */

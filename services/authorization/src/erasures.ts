@@ -1,5 +1,5 @@
 import { AppError } from '@phds/service-kit/errors';
-import { parseUserId } from '@phds/service-kit/user-id';
+import { parseUserId } from '@phds/service-kit/ids';
 import type { Apps } from './apps.ts';
 import type { Erasure, PersonStore } from './store/pg-people.ts';
 

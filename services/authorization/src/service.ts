@@ -1,14 +1,17 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
-import { type FailureReports, reportFailures } from '@phds/service-kit/background-failures';
+import {
+  type FailureReports,
+  reportFailures,
+  startPeriodic,
+  startPruning,
+} from '@phds/service-kit/background';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
-import { startPeriodic } from '@phds/service-kit/periodic';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
 import { toSchemaName } from '@phds/service-kit/postgres/postgres-names';
 import { toPrismaOptions } from '@phds/service-kit/postgres/prisma';
-import { startPruning } from '@phds/service-kit/pruning';
 import { acknowledging, type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
 import { createRestoreService } from '@phds/service-kit/restore/service';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';

@@ -11,7 +11,7 @@ import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { REASON_METADATA, SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { startRpcServer } from '@phds/service-kit/rpc/server';
 import { createLogger } from '@phds/service-kit/telemetry/log';
-import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
+import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/trust/callers';
 import { createSessionVerifier } from '@phds/service-kit/trust/session';
 import { createTestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { TokenService, TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
-import { createBatchedCalls } from '@phds/service-kit/rpc/batched-calls';
+import { createBatchedCalls } from '@phds/service-kit/rpc/batch-rpc';
 import { HEART, REDIRECT_URI, reasonOf, shareHarness, toHash } from './harness.ts';
 
 const harness = await shareHarness();

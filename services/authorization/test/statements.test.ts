@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
-import { readStatement } from '@phds/service-kit/postgres/statement';
+import { Deadline, withinDeadline } from '@phds/service-kit/current-work';
+import { readStatement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { sha256 } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';

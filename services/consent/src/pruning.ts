@@ -1,5 +1,5 @@
+import type { PrunedTables } from '@phds/service-kit/background';
 import { execute, select } from '@phds/service-kit/postgres/sql';
-import type { PrunedTables } from '@phds/service-kit/pruning';
 import type pg from 'pg';
 import sql, { join, type Sql } from 'sql-template-tag';
 

@@ -1,6 +1,5 @@
-import { type FailureReports, reportFailures } from '@phds/service-kit/background-failures';
+import { type FailureReports, reportFailures, startPruning } from '@phds/service-kit/background';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
-import { startPruning } from '@phds/service-kit/pruning';
 import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
 import { createRestoreService } from '@phds/service-kit/restore/service';
 import { createUserOf } from '@phds/service-kit/rpc/context';

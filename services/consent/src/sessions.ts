@@ -1,9 +1,8 @@
 import { type EndSessionsRequest, SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { execute } from '@phds/service-kit/postgres/sql';
-import { readStatement } from '@phds/service-kit/postgres/statement';
+import { execute, readStatement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
-import { queryVerified } from '@phds/service-kit/restore/verified-query';
+import { queryVerified } from '@phds/service-kit/restore/guard';
 import { implement } from '@phds/service-kit/rpc/service';
 import { sha256 } from '@phds/service-kit/secrets';
 import { MAX_SESSION_LENGTH } from '@phds/service-kit/trust/session';

@@ -1,7 +1,7 @@
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { localDate } from '@phds/catalog/local-time';
-import { startPeriodic } from '@phds/service-kit/periodic';
+import { startPeriodic } from '@phds/service-kit/background';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import pg from 'pg';

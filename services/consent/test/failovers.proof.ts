@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
-import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
+import { Deadline, withinDeadline } from '@phds/service-kit/current-work';
 import { startRestoreGuard } from '@phds/service-kit/restore/guard';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { RESTORE_SCHEMA } from '../src/store/connection-pools.ts';

@@ -7,7 +7,7 @@ import { formatScopeList } from '@phds/catalog/scopes';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { KEY_LOOK_UPS } from '@phds/service-kit/postgres/postgres';
-import { readStatement } from '@phds/service-kit/postgres/statement';
+import { readStatement } from '@phds/service-kit/postgres/sql';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';

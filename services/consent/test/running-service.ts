@@ -13,8 +13,11 @@ import { newId } from '@phds/service-kit/ids';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { REASON_METADATA } from '@phds/service-kit/rpc/context';
 import { createLogger } from '@phds/service-kit/telemetry/log';
-import { findOperator } from '@phds/service-kit/trust/callers';
-import { createServiceTokenSource, type ServiceTokenSource } from '@phds/service-kit/trust/service-token';
+import {
+  createServiceTokenSource,
+  findOperator,
+  type ServiceTokenSource,
+} from '@phds/service-kit/trust/callers';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { createServiceKeys } from '@phds/test-kit/service-keys';
 import { createSessionIssuer, type SessionOverrides } from '@phds/test-kit/session-issuer';

@@ -1,10 +1,15 @@
 import { setTimeout as pauseForReal } from 'node:timers/promises';
-import { type FailureReports, reportFailures } from '@phds/service-kit/background-failures';
+import { type FailureReports, reportFailures, startPeriodic } from '@phds/service-kit/background';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import type { RunningService } from '@phds/service-kit/lifecycle';
-import { startPeriodic } from '@phds/service-kit/periodic';
-import { closeHttp, createProbeServer, listenHttp, measureReadiness } from '@phds/service-kit/probe-server';
-import { type ReadinessWatch, watchReadiness } from '@phds/service-kit/readiness';
+import {
+  closeHttp,
+  createProbeServer,
+  listenHttp,
+  measureReadiness,
+  type ReadinessWatch,
+  watchReadiness,
+} from '@phds/service-kit/probes';
 import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
 import { openReloads } from '@phds/service-kit/settings/reload';
 import {
@@ -12,9 +17,8 @@ import {
   type SessionVerification,
   toRedisTls,
 } from '@phds/service-kit/settings/service-options';
-import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
+import { createLogger, createSecurityLog, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
-import { createSecurityLog } from '@phds/service-kit/telemetry/security-log';
 import { AccessTokens } from './cache/access-tokens.ts';
 import { subscribeEvictions } from './cache/evictions.ts';
 import { openBackends } from './clients/backends.ts';

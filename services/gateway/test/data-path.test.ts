@@ -10,8 +10,8 @@ import {
   EndSessionsResponseSchema,
 } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { AppError, unavailable } from '@phds/service-kit/errors';
+import { toReadEndpoint } from '@phds/service-kit/rpc/messages';
 import { sha256 } from '@phds/service-kit/secrets';
-import { toReadEndpoint } from '@phds/service-kit/wire-enums';
 import { createEndedSessions } from '../src/clients/ended-sessions.ts';
 import type { Answers } from './fake-backends.ts';
 import {

@@ -18,7 +18,7 @@ import { ASSERTION_METADATA, type RpcContext, SESSION_METADATA } from '@phds/ser
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { createLogger } from '@phds/service-kit/telemetry/log';
-import { createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
+import { createServiceTokenVerifier } from '@phds/service-kit/trust/callers';
 import { createServiceKeys } from '@phds/test-kit/service-keys';
 
 const SERVICES = {

@@ -1,5 +1,5 @@
 import { invalidRequest, type Violation } from '@phds/service-kit/errors';
-import { parseUserId } from '@phds/service-kit/user-id';
+import { parseUserId } from '@phds/service-kit/ids';
 import { RefusedItem } from './domain/refusal.ts';
 
 /** Counts of the accepted items of a batch. */

@@ -1,5 +1,5 @@
 import type { Clock } from '@phds/service-kit/clock';
-import { readStatement } from '@phds/service-kit/postgres/statement';
+import { readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { ONE_SERVER } from './database.ts';
 

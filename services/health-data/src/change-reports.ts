@@ -1,6 +1,6 @@
 import type { Category } from '@phds/catalog/categories';
+import { startPeriodic } from '@phds/service-kit/background';
 import { AppError } from '@phds/service-kit/errors';
-import { startPeriodic } from '@phds/service-kit/periodic';
 import type pg from 'pg';
 import { ONE_SERVER, transact } from './database.ts';
 

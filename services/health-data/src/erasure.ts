@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '@phds/service-kit/errors';
-import { readStatement } from '@phds/service-kit/postgres/statement';
+import { readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { ONE_SERVER, writeForUser } from './database.ts';
 import { refreshQuarters, TYPES_BY_END, type Written } from './quarters.ts';

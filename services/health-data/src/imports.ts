@@ -1,7 +1,7 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest, notFound, type Violation } from '@phds/service-kit/errors';
-import { readStatement } from '@phds/service-kit/postgres/statement';
-import { parseUserId } from '@phds/service-kit/user-id';
+import { parseUserId } from '@phds/service-kit/ids';
+import { readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import {
   checkCount,

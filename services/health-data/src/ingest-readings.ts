@@ -1,8 +1,8 @@
 import type { MetricKey } from '@phds/catalog/metrics';
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { readStatement, type Statement } from '@phds/service-kit/postgres/statement';
-import { parseUserId } from '@phds/service-kit/user-id';
+import { parseUserId } from '@phds/service-kit/ids';
+import { readStatement, type Statement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { checkBatch, type PutResult, parseAll, parseBatch, type WriteCounts } from './batches.ts';
 import { lowerBound, upperBound, writeForUser } from './database.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { parseUserId } from '@phds/service-kit/user-id';
+import { parseUserId } from '@phds/service-kit/ids';
 import type pg from 'pg';
 import type { WriteCounts } from './batches.ts';
 import { checkBatch, type PutResult, parseAll, parseBatch } from './batches.ts';

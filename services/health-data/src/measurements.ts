@@ -1,5 +1,5 @@
+import { startPeriodic } from '@phds/service-kit/background';
 import type { Clock } from '@phds/service-kit/clock';
-import { startPeriodic } from '@phds/service-kit/periodic';
 import type { ChangeOutbox, OutboxState } from './change-reports.ts';
 import type { Imports } from './imports.ts';
 

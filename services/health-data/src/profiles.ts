@@ -1,8 +1,8 @@
 import { startOfDay } from '@phds/catalog/local-time';
 import type { BloodType, Gender } from '@phds/catalog/wire-names';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { readStatement } from '@phds/service-kit/postgres/statement';
-import { parseUserId } from '@phds/service-kit/user-id';
+import { parseUserId } from '@phds/service-kit/ids';
+import { readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { writeForUser } from './database.ts';
 import { type Answer, toObjectAnswer } from './document.ts';

@@ -1,5 +1,5 @@
 import { METRICS, type Metric } from '@phds/catalog/metrics';
-import { readStatement } from '@phds/service-kit/postgres/statement';
+import { readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 
 // Summaries are made from quarter hours of UTC, by type and source: every zone's hours and days begin at a whole quarter hour. The transaction

@@ -3,7 +3,7 @@ import type { MetricKey } from '@phds/catalog/metrics';
 import { CURSOR_EXPIRED_DETAIL } from '@phds/catalog/problems';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
-import { readStatement } from '@phds/service-kit/postgres/statement';
+import { readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import {
   type ChangeCursor,

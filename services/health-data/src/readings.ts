@@ -2,7 +2,7 @@ import type { Category } from '@phds/catalog/categories';
 import { METRICS, type MetricKey, metricsOfCategory } from '@phds/catalog/metrics';
 import { NEWEST_ITEMS, PAGE_SIZE_DEFAULT } from '@phds/catalog/pagination';
 import { batchingCalls } from '@phds/service-kit/batcher';
-import { readStatement, type Statement } from '@phds/service-kit/postgres/statement';
+import { readStatement, type Statement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { lowerBound, ONE_SERVER, TEXT_ROWS, toTimestamp, upperBound } from './database.ts';
 import { type Answer, type Page, type Slice, toEncodedListAnswer } from './document.ts';

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
-import { reportFailures } from '@phds/service-kit/background-failures';
+import { reportFailures, startPruning } from '@phds/service-kit/background';
 import { createTurns, type Turns } from '@phds/service-kit/batcher';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
-import { withoutDeadline } from '@phds/service-kit/deadline';
+import { withoutDeadline } from '@phds/service-kit/current-work';
 import { openPostgres, type Postgres, toHalf } from '@phds/service-kit/postgres/postgres';
 import { toSchemaName } from '@phds/service-kit/postgres/postgres-names';
-import { startPruning } from '@phds/service-kit/pruning';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
 import { openReloads } from '@phds/service-kit/settings/reload';
 import {

@@ -1,6 +1,6 @@
 import { getMetric, type MetricKey } from '@phds/catalog/metrics';
 import type { TrendBucket } from '@phds/catalog/wire-names';
-import { readStatement, type Statement } from '@phds/service-kit/postgres/statement';
+import { readStatement, type Statement } from '@phds/service-kit/postgres/sql';
 import { lowerBound, upperBound } from './database.ts';
 import type { Slice } from './document.ts';
 import { notBefore, type Range, splitRange } from './domain/window.ts';

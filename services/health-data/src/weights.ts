@@ -1,4 +1,4 @@
-import { readStatement } from '@phds/service-kit/postgres/statement';
+import { readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { lowerBound, TEXT_ROWS, toTimestamp, upperBound } from './database.ts';
 import type { Page } from './document.ts';

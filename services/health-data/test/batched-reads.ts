@@ -5,7 +5,7 @@ import {
   type ReadResponse,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import type { AppError } from '@phds/service-kit/errors';
-import { createBatchedCalls } from '@phds/service-kit/rpc/batched-calls';
+import { createBatchedCalls } from '@phds/service-kit/rpc/batch-rpc';
 import { ASSERTION_METADATA } from '@phds/service-kit/rpc/context';
 import type { Harness } from './harness.ts';
 

@@ -5,7 +5,7 @@ import { invalidRequest, unavailable } from '@phds/service-kit/errors';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
 import { implement } from '@phds/service-kit/rpc/service';
 import type { Logger } from '@phds/service-kit/telemetry/log';
-import type { ServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
+import type { ServiceTokenVerifier } from '@phds/service-kit/trust/callers';
 
 /** Replaces consent's AccessService: stores the accesses that it is asked to record, and judges as the test says. */
 export class FakeConsent implements AsyncDisposable {

@@ -19,7 +19,7 @@ import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { ASSERTION_METADATA } from '@phds/service-kit/rpc/context';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { type AccessAssertion, createAssertionSigner } from '@phds/service-kit/trust/access-assertion';
-import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
+import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/trust/callers';
 import { createTestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createServiceKeys } from '@phds/test-kit/service-keys';

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { EndpointId } from '@phds/catalog/endpoints';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import type { HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import { toReadEndpoint } from '@phds/service-kit/wire-enums';
+import { toReadEndpoint } from '@phds/service-kit/rpc/messages';
 import { at, bodyOf, reading, reasonOf, refusalOf, shareHarness } from './harness.ts';
 
 const harness = await shareHarness();

@@ -3,7 +3,7 @@ import { DATA_PATHS } from '@phds/catalog/endpoints';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { toReadEndpoint } from '@phds/service-kit/wire-enums';
+import { toReadEndpoint } from '@phds/service-kit/rpc/messages';
 import { eventually } from '@phds/test-kit/conditions';
 import { type BatchedRead, createReadAll, type Outcome } from './batched-reads.ts';
 import { bodyOf, type Harness, reading, reasonOf, refusalOf, shareHarness, startHarness } from './harness.ts';

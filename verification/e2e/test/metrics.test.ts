@@ -14,7 +14,7 @@ import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { useSharedStack } from '@phds/running-system/shared-stack';
 import { newId } from '@phds/service-kit/ids';
-import { closeHttp, createProbeServer, listenHttp } from '@phds/service-kit/probe-server';
+import { closeHttp, createProbeServer, listenHttp } from '@phds/service-kit/probes';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { type Scrape, scrape } from '@phds/test-kit/scrape';
 import { type DocumentedMetric, readMetricsTable } from '../src/metrics-table.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { EmbeddedPostgres } from '@phds/local-stack/servers/embedded-postgres';
 import { startEmbeddedPostgres, THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
 import type { Stack } from '@phds/local-stack/stack';
-import { withConnection } from '@phds/service-kit/postgres/client';
+import { withConnection } from '@phds/service-kit/postgres/postgres';
 import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
 import { eventually } from '@phds/test-kit/conditions';
 import type pg from 'pg';

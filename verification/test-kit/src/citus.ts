@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { withConnection } from '@phds/service-kit/postgres/client';
+import { withConnection } from '@phds/service-kit/postgres/postgres';
 import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
 
 /**

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { withConnection } from '@phds/service-kit/postgres/client';
 import { ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import { applyMigrations } from '@phds/service-kit/postgres/migrations';
+import { withConnection } from '@phds/service-kit/postgres/postgres';
 import {
   toDatabaseUrl,
   toOwnerRole,

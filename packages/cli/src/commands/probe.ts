@@ -1,5 +1,5 @@
-import { startPeriodic } from '@phds/service-kit/periodic';
-import { closeHttp, createProbeServer, listenHttp } from '@phds/service-kit/probe-server';
+import { startPeriodic } from '@phds/service-kit/background';
+import { closeHttp, createProbeServer, listenHttp } from '@phds/service-kit/probes';
 import { ConfigError, readConfig } from '@phds/service-kit/settings/config';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { type Command, InvalidArgumentError, Option } from 'commander';

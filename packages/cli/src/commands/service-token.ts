@@ -1,6 +1,5 @@
 import { privateKey, readConfig } from '@phds/service-kit/settings/config';
-import { CALLER_NAME, toServiceCaller } from '@phds/service-kit/trust/callers';
-import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
+import { CALLER_NAME, createServiceTokenSource, toServiceCaller } from '@phds/service-kit/trust/callers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import type { Surrounded } from '../shell.ts';

@@ -2,8 +2,14 @@ import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { calculateJwkThumbprint, type JWK } from 'jose';
-import { OPERATOR_ROLES, SERVICE_ROLES, toOperatorCaller, toServiceCaller } from '../trust/callers.ts';
-import { createServiceTokenSource, type ServiceTokenSource } from '../trust/service-token.ts';
+import {
+  createServiceTokenSource,
+  OPERATOR_ROLES,
+  SERVICE_ROLES,
+  type ServiceTokenSource,
+  toOperatorCaller,
+  toServiceCaller,
+} from '../trust/callers.ts';
 
 /** The callers that sign service tokens: the four services, importers and seeding, a service for tries, and operators. */
 export const CALLERS = [

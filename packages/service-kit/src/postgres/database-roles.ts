@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type pg from 'pg';
-import { withConnection } from './client.ts';
+import { withConnection } from './postgres.ts';
 import { toDatabaseUrl, toOwnerRole, toReaderRole, toRuntimeRole, toSchemaName } from './postgres-names.ts';
 
 export interface ServiceDatabaseOptions {

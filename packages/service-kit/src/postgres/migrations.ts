@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { withConnection } from './client.ts';
+import { withConnection } from './postgres.ts';
 
 export interface MigrationTarget {
   /** Connection string of the role that owns the schema. */

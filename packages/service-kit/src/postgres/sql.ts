@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import type pg from 'pg';
 import sql from 'sql-template-tag';
-import { inTransaction } from './client.ts';
+import { inTransaction } from './postgres.ts';
 
 /** A pool, or a connection in a transaction. */
 export type Queryable = pg.Pool | pg.ClientBase;
@@ -33,4 +35,24 @@ const LONGEST_TRANSACTION_MS = 11_000;
 /** Runs `use` in a transaction, which is committed unless `use` throws, or takes longer than eleven seconds. */
 export function transact<T>(pool: pg.Pool, use: (client: pg.ClientBase) => Promise<T>): Promise<T> {
   return inTransaction(pool, use, LONGEST_TRANSACTION_MS);
+}
+
+/** A statement that each connection prepares once, by name. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * Reads a statement from its `.sql` file, which also gives its name. A line `-- include: parts/x.sql` stands for the text of that file,
+ * relative to this one. Called when a module loads, so a missing file stops start-up.
+ */
+export function readStatement(file: URL): Statement {
+  return { name: basename(file.pathname, '.sql'), text: readText(file) };
+}
+
+function readText(file: URL): string {
+  return readFileSync(file, 'utf8').replaceAll(/^-- include: (\S+)\n/gm, (_, part) =>
+    readText(new URL(part, file)),
+  );
 }

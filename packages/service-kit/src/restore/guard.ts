@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { startPeriodic } from '../background.ts';
 import { batchingCalls } from '../batcher.ts';
-import { currentDeadline, withoutDeadline } from '../deadline.ts';
+import { currentDeadline, withoutDeadline } from '../current-work.ts';
 import { unavailable } from '../errors.ts';
-import { startPeriodic } from '../periodic.ts';
-import { givenUp, inTransaction } from '../postgres/client.ts';
 import { translateDatabaseError } from '../postgres/errors.ts';
+import { givenUp, inTransaction } from '../postgres/postgres.ts';
+import type { Statement } from '../postgres/sql.ts';
 import {
   compareWithMemory,
   type EntryKind,
@@ -15,12 +16,50 @@ import {
   type Restore,
   RestoreRecords,
 } from './records.ts';
-import {
-  type RememberedPosition,
-  toVerification,
-  Unverified,
-  type VerificationQuery,
-} from './verified-query.ts';
+
+/** Thrown by a statement when it is not yet known whether the database lacks acknowledged changes. */
+export class Unverified extends Error {
+  constructor() {
+    super('the database has not been compared with the acknowledged changes');
+  }
+}
+
+/** The instance's id and position, compared with its row. The id is null while nothing is remembered. */
+export type RememberedPosition = readonly [id: string | null, position: number];
+
+/** Runs one statement and returns its rows. */
+export type VerificationQuery = (
+  text: string,
+  values: RememberedPosition,
+) => Promise<readonly { readonly unverified: boolean }[]>;
+
+/** The statement that compares a database with the expected position; prepared statements of the services repeat its condition. */
+export function toVerification(schema: string): string {
+  return `
+    SELECT NOT identified OR ($1::uuid IS NOT NULL AND NOT EXISTS (
+      SELECT FROM "${schema}".instance WHERE id = $1::uuid AND position >= $2::bigint
+    )) AS unverified
+    FROM "${schema}".suspension`;
+}
+
+/**
+ * Runs a statement whose rows say whether the database is unverified. Its last two values are the guard's expected position. Throws
+ * Unverified; call it within `guard.verified`.
+ */
+export async function queryVerified<Row extends object>(
+  client: pg.ClientBase | pg.Pool,
+  guard: { readonly remembered: RememberedPosition },
+  statement: Statement,
+  values: readonly unknown[],
+): Promise<Row[]> {
+  const { rows } = await client.query<Row & { readonly unverified: boolean }>({
+    ...statement,
+    values: [...values, ...guard.remembered],
+  });
+  // Also where it is unknown (NULL).
+  if (rows.some(({ unverified }) => unverified !== false)) throw new Unverified();
+  return rows;
+}
 
 /**
  * Detects that the database was restored to a state without some acknowledged changes (docs/design/guarantees.md). After every change and

@@ -7,10 +7,10 @@ import {
   RestoreService,
 } from '@phds/contracts/phds/common/v1/restore_pb';
 import { invalidRequest, notFound } from '../errors.ts';
+import { parseUserId } from '../ids.ts';
 import { translatingErrors } from '../postgres/errors.ts';
 import { implement } from '../rpc/service.ts';
 import { OPERATORS, SUPPORTERS, VIEWERS } from '../trust/callers.ts';
-import { parseUserId } from '../user-id.ts';
 import type { RestoreGuard } from './guard.ts';
 import type { Restore } from './records.ts';
 

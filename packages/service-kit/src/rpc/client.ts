@@ -8,10 +8,9 @@ import {
 } from '@bufbuild/protobuf';
 import { type Client, createClient, type Transport, type UnaryResponse } from '@connectrpc/connect';
 import { Client as GrpcClient, Metadata, type ServiceError } from '@grpc/grpc-js';
-import { currentDeadline } from '../deadline.ts';
+import { currentDeadline, toCarriedIds } from '../current-work.ts';
 import { unavailable } from '../errors.ts';
-import { toCarriedIds } from '../telemetry/current-origin.ts';
-import type { ServiceTokenSource } from '../trust/service-token.ts';
+import type { ServiceTokenSource } from '../trust/callers.ts';
 import { REQUEST_ID_METADATA } from './context.ts';
 import { fromGrpcError, isConnectionLost } from './errors.ts';
 import { encode } from './messages.ts';

@@ -16,7 +16,7 @@ import {
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { Metadata } from '@grpc/grpc-js';
 import { toAppError } from '../errors.ts';
-import { closeHttp } from '../probe-server.ts';
+import { closeHttp } from '../probes.ts';
 import { RpcContext, type UnaryHandler } from './context.ts';
 import { toConnectError } from './errors.ts';
 import type { RpcService } from './service.ts';

@@ -1,8 +1,7 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import type { Metadata } from '@grpc/grpc-js';
-import { Deadline, type Origin } from '../deadline.ts';
+import { Deadline, type Origin, toOrigin } from '../current-work.ts';
 import { AppError, unauthorized } from '../errors.ts';
-import { toOrigin } from '../telemetry/current-origin.ts';
 import type { SessionVerifier } from '../trust/session.ts';
 
 /** Carries a person's session JWT to the called service. */

@@ -9,7 +9,7 @@ import {
 } from '@phds/contracts/phds/common/v1/error_pb';
 import { StatusSchema } from '@phds/contracts/phds/common/v1/status_pb';
 import { AppError, type Reason, unavailable } from '../errors.ts';
-import { toCauseText } from '../telemetry/security-log.ts';
+import { toCauseText } from '../telemetry/log.ts';
 import { type RpcCode, toRpcCode } from './observer.ts';
 
 /** The wire reason and gRPC status code of each reason. */

@@ -1,12 +1,12 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
+import { toCarriedIds } from '../current-work.ts';
 import { invalidRequest, toAppError } from '../errors.ts';
+import { isUserId } from '../ids.ts';
 import { translateDatabaseError } from '../postgres/errors.ts';
-import { toCarriedIds } from '../telemetry/current-origin.ts';
 import type { Logger } from '../telemetry/log.ts';
-import { createSecurityLog } from '../telemetry/security-log.ts';
-import { isUserId } from '../user-id.ts';
+import { createSecurityLog } from '../telemetry/log.ts';
 import type { RpcChannel } from './client.ts';
 import { REASON_METADATA, type RpcContext } from './context.ts';
 import { codeOf } from './errors.ts';

@@ -16,11 +16,11 @@ import {
   EVERY_ADDRESS,
   listenHttp,
   measureReadiness,
-} from '../probe-server.ts';
-import { watchReadiness } from '../readiness.ts';
+  watchReadiness,
+} from '../probes.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { ServiceTokenVerifier } from '../trust/service-token.ts';
+import type { ServiceTokenVerifier } from '../trust/callers.ts';
 import { createConnectServer } from './connect-port.ts';
 import { RpcContext, type UnaryHandler } from './context.ts';
 import { toGrpcError } from './errors.ts';

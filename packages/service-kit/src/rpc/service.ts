@@ -1,18 +1,20 @@
 import type { DescMethodUnary, DescService, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
-import { withinCall } from '../deadline.ts';
+import { withinCall } from '../current-work.ts';
 import { AppError, invalidRequest, toAppError } from '../errors.ts';
 import { translateDatabaseError } from '../postgres/errors.ts';
 import type { Logger } from '../telemetry/log.ts';
-import { sampledLogOf, toCauseText } from '../telemetry/security-log.ts';
+import { sampledLogOf, toCauseText } from '../telemetry/log.ts';
 import {
   CONSENT_ENDERS,
   explainRefusal,
+  findClaimedCaller,
   findOperator,
   isAdmitted,
   isOtherService,
   type RolesOf,
+  refusedToken,
+  type ServiceTokenVerifier,
 } from '../trust/callers.ts';
-import { findClaimedCaller, refusedToken, type ServiceTokenVerifier } from '../trust/service-token.ts';
 import { answerCalls, type CallsMessage } from './batch-rpc.ts';
 import { originOf, type RpcContext, type UnaryHandler } from './context.ts';
 import { codeOf } from './errors.ts';

@@ -1,4 +1,4 @@
-import { startPeriodic } from '../periodic.ts';
+import { startPeriodic } from '../background.ts';
 import { measureCertificates, type TlsFiles, toTlsFiles } from '../rpc/tls.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';

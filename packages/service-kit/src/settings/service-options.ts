@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { FailureReports } from '../background-failures.ts';
+import type { FailureReports } from '../background.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { RedisTls } from '../redis.ts';
 import type { RpcChannelOptions } from '../rpc/client.ts';
@@ -8,9 +8,8 @@ import type { OperatorRecord } from '../rpc/operator-acts.ts';
 import type { RpcServerOptions } from '../rpc/server.ts';
 import { requirePair } from '../rpc/tls.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { parseRoles } from '../trust/callers.ts';
+import { createServiceTokenSource, createServiceTokenVerifier, parseRoles } from '../trust/callers.ts';
 import { openSessionKeys, type SessionKeys } from '../trust/keys.ts';
-import { createServiceTokenSource, createServiceTokenVerifier } from '../trust/service-token.ts';
 import { createSessionVerifier, type SessionVerifier } from '../trust/session.ts';
 import type { Reloads } from './reload.ts';
 import type { commonSettings, redisSettings, rpcSettings, sessionSettings } from './settings.ts';

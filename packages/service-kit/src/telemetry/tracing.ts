@@ -21,7 +21,7 @@ import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { Logger } from './log.ts';
-import { sampledLogOf } from './security-log.ts';
+import { sampledLogOf } from './log.ts';
 
 /*
  * Traces by OpenTelemetry's SDK and its instrumentations of gRPC, pg (also below Prisma) and ioredis. The SDK reads `OTEL_*` itself. This

@@ -8,9 +8,9 @@ import {
   type JSONWebKeySet,
   type JWTVerifyGetKey,
 } from 'jose';
+import { startPeriodic } from '../background.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { unavailable } from '../errors.ts';
-import { startPeriodic } from '../periodic.ts';
 
 /** The algorithm of all our signatures: Ed25519 (RFC 8037). */
 export const SIGNATURE_ALGORITHM = 'EdDSA';

@@ -2,7 +2,7 @@ import { cleanShownText } from '@phds/catalog/shown-text';
 import { type JWTPayload, jwtVerify } from 'jose';
 import { type Clock, systemClock } from '../clock.ts';
 import { AppError, unauthorized } from '../errors.ts';
-import { isUserId } from '../user-id.ts';
+import { isUserId } from '../ids.ts';
 import { parseKeySet, type SessionKeys } from './keys.ts';
 
 /** `typ` of a session JWT that the host application signs itself. An ID token has the `typ` JWT or none. */

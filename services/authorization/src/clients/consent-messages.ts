@@ -13,7 +13,7 @@ import {
   type SetAppStatusResponse,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError } from '@phds/service-kit/errors';
-import { createWireEnum } from '@phds/service-kit/wire-enums';
+import { createWireEnum } from '@phds/service-kit/rpc/messages';
 import type { App, AppLock, AppLockKind, AppStatus, ChangedState, LedgerState } from '../domain/app.ts';
 import type { AuthorizationRequest } from '../domain/authorization-request.ts';
 import type { GrantFacts, GrantStatus } from '../domain/token.ts';

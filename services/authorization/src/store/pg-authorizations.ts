@@ -1,9 +1,9 @@
 import { isScope } from '@phds/catalog/scopes';
-import { inTransaction } from '@phds/service-kit/postgres/client';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
-import { readStatement } from '@phds/service-kit/postgres/statement';
+import { inTransaction } from '@phds/service-kit/postgres/postgres';
+import { readStatement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
-import { queryVerified } from '@phds/service-kit/restore/verified-query';
+import { queryVerified } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
 import type { AuthorizationCode, AuthorizationRequest } from '../domain/authorization-request.ts';
 import { createLookUp, toInsert } from './statements.ts';

@@ -1,6 +1,6 @@
+import type { PrunedTables } from '@phds/service-kit/background';
 import type { Clock } from '@phds/service-kit/clock';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
-import type { PrunedTables } from '@phds/service-kit/pruning';
 import type pg from 'pg';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 import { offsetOf } from '@phds/catalog/pagination';
-import { inTransaction } from '@phds/service-kit/postgres/client';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { inTransaction } from '@phds/service-kit/postgres/postgres';
 import type { Suspensions } from '@phds/service-kit/restore/service';
 import type pg from 'pg';
 

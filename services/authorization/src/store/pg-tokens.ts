@@ -1,9 +1,9 @@
 import { isScope, type Scope } from '@phds/catalog/scopes';
 import { batchingCalls } from '@phds/service-kit/batcher';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
-import { readStatement } from '@phds/service-kit/postgres/statement';
+import { readStatement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
-import { queryVerified } from '@phds/service-kit/restore/verified-query';
+import { queryVerified } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
 import type { AppStatus } from '../domain/app.ts';
 import { CODE_MAX_FAILED_ATTEMPTS } from '../domain/authorization-request.ts';

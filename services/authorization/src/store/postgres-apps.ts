@@ -1,8 +1,8 @@
 import { type Listed, offsetOf, type Page } from '@phds/catalog/pagination';
 import { isScope } from '@phds/catalog/scopes';
-import { inTransaction } from '@phds/service-kit/postgres/client';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
-import { readStatement } from '@phds/service-kit/postgres/statement';
+import { inTransaction } from '@phds/service-kit/postgres/postgres';
+import { readStatement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
 import {

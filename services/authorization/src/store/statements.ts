@@ -1,8 +1,8 @@
 import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
-import { inTransaction, requireTimeLeft } from '@phds/service-kit/postgres/client';
-import type { Statement } from '@phds/service-kit/postgres/statement';
+import { inTransaction, requireTimeLeft } from '@phds/service-kit/postgres/postgres';
+import type { Statement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
-import { queryVerified, Unverified } from '@phds/service-kit/restore/verified-query';
+import { queryVerified, Unverified } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
 
 type Key = string | Uint8Array;

@@ -1,8 +1,8 @@
 import { toAnchor } from '@phds/record-chain/anchor';
 import { CHECKPOINT_TYPE } from '@phds/record-chain/checkpoint';
-import type { FailureReports } from '@phds/service-kit/background-failures';
+import type { FailureReports } from '@phds/service-kit/background';
+import { startPeriodic } from '@phds/service-kit/background';
 import type { Clock } from '@phds/service-kit/clock';
-import { startPeriodic } from '@phds/service-kit/periodic';
 import type { Logger } from '@phds/service-kit/telemetry/log';
 import { createJoseSigner } from '../clients/jose-signer.ts';
 import type { Config } from '../config.ts';

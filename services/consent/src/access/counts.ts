@@ -1,4 +1,4 @@
-import { readStatement } from '@phds/service-kit/postgres/statement';
+import { readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 
 const COUNT_NEXT = readStatement(new URL('../store/sql/count-accesses.sql', import.meta.url));

@@ -8,9 +8,9 @@ import type { ChainedBatch } from '@phds/record-chain/chain';
 import { parseUuid } from '@phds/record-chain/uuid';
 import { AppError } from '@phds/service-kit/errors';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
-import { readStatement } from '@phds/service-kit/postgres/statement';
+import { readStatement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
-import { Unverified } from '@phds/service-kit/restore/verified-query';
+import { Unverified } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
 import { byteaArray, int4Array, int8Array, textArray, uuidArray } from './binary-arrays.ts';
 

@@ -8,14 +8,13 @@ import {
   type RefusalCount,
   Verdict,
 } from '@phds/contracts/phds/consent/v1/access_pb';
-import { withoutDeadline } from '@phds/service-kit/deadline';
+import { nameRequests, withoutDeadline } from '@phds/service-kit/current-work';
 import { invalidRequest } from '@phds/service-kit/errors';
+import { parseUserId } from '@phds/service-kit/ids';
 import type { UserOf } from '@phds/service-kit/rpc/context';
 import { toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
-import { nameRequests } from '@phds/service-kit/telemetry/current-origin';
 import { RECORD_WRITERS } from '@phds/service-kit/trust/callers';
-import { parseUserId } from '@phds/service-kit/user-id';
 import type { DayRange } from '../access/counts-sql.ts';
 import type { AccessHistory, DayFilter } from '../access/history.ts';
 import type { AccessRecorder } from '../access/record.ts';

@@ -13,9 +13,9 @@ import {
   SetAppStatusResponseSchema,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
+import { parseUserId } from '@phds/service-kit/ids';
 import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
-import { parseUserId } from '@phds/service-kit/user-id';
 import type { ReportedApp } from '../app-profiles.ts';
 import type { AppCommand, AppLock, AppStatus, Apps } from '../apps.ts';
 import type { LivenessChecks, LivenessQuery } from '../liveness.ts';

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
-import type { FailureReports } from '@phds/service-kit/background-failures';
+import type { FailureReports } from '@phds/service-kit/background';
+import { startPeriodic } from '@phds/service-kit/background';
 import type { Clock } from '@phds/service-kit/clock';
 import { createPublicClient } from '@phds/service-kit/egress/public-client';
-import { startPeriodic } from '@phds/service-kit/periodic';
 import type { Logger } from '@phds/service-kit/telemetry/log';
 import type { Config } from '../config.ts';
 import type { ConsentMetrics } from '../metrics.ts';

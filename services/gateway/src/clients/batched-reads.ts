@@ -8,8 +8,7 @@ import {
   type ReadResponse,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { AppError } from '@phds/service-kit/errors';
-import { MAX_CALLS } from '@phds/service-kit/rpc/batch-rpc';
-import { createBatchedCalls } from '@phds/service-kit/rpc/batched-calls';
+import { createBatchedCalls, MAX_CALLS } from '@phds/service-kit/rpc/batch-rpc';
 import { ASSERTION_METADATA } from '@phds/service-kit/rpc/context';
 
 type ReadRequest = MessageInitShape<typeof ReadRequestSchema>;

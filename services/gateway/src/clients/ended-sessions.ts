@@ -3,6 +3,7 @@ import type { Client } from '@connectrpc/connect';
 import type { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
+import { isUserId } from '@phds/service-kit/ids';
 import { sha256 } from '@phds/service-kit/secrets';
 import type { SessionKeys } from '@phds/service-kit/trust/keys';
 import {
@@ -12,7 +13,6 @@ import {
   type Session,
   toMediaType,
 } from '@phds/service-kit/trust/session';
-import { isUserId } from '@phds/service-kit/user-id';
 import { type JWTPayload, jwtVerify } from 'jose';
 
 /** Sessions that ended before they expire, which consent stores. Every method throws `unavailable` when consent does not answer. */

@@ -1,6 +1,6 @@
 import type { Client } from '@connectrpc/connect';
 import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
-import { createBatchedCalls } from '@phds/service-kit/rpc/batched-calls';
+import { createBatchedCalls } from '@phds/service-kit/rpc/batch-rpc';
 
 function isReusable(client: { readonly clientAssertion?: string | undefined } | undefined): boolean {
   return client?.clientAssertion === undefined;

@@ -3,7 +3,7 @@ import type { CallOptions } from '@connectrpc/connect';
 import { notFound, unauthorized } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
-import type { SecurityEvent } from '@phds/service-kit/telemetry/security-log';
+import type { SecurityEvent } from '@phds/service-kit/telemetry/log';
 import type { Request, Response } from 'express';
 import { toPlainAddress } from '../limits/addresses.ts';
 import { findAccessToken, type SignedIn } from './credentials.ts';

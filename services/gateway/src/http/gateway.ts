@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '@phds/service-kit/clock';
-import type { Logger } from '@phds/service-kit/telemetry/log';
-import type { SecurityLog } from '@phds/service-kit/telemetry/security-log';
+import type { Logger, SecurityLog } from '@phds/service-kit/telemetry/log';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type { AccessTokens } from '../cache/access-tokens.ts';
 import type { Backends } from '../clients/backends.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { propagation, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { ProblemCode } from '@phds/catalog/problems';
-import { withinOrigin } from '@phds/service-kit/deadline';
+import { withinOrigin } from '@phds/service-kit/current-work';
 import type { AppError } from '@phds/service-kit/errors';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { addressOf, type Exchange } from './exchange.ts';

@@ -1,7 +1,7 @@
 import type { CallOptions } from '@connectrpc/connect';
 import type { ProblemCode } from '@phds/catalog/problems';
 import { notFound } from '@phds/service-kit/errors';
-import type { SecurityEvent } from '@phds/service-kit/telemetry/security-log';
+import type { SecurityEvent } from '@phds/service-kit/telemetry/log';
 import { Router } from 'express';
 import type { z } from 'zod';
 import type { Backends } from '../clients/backends.ts';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
 import type { ProblemCode } from '@phds/catalog/problems';
 import type { AppError } from '@phds/service-kit/errors';
-import { sampledLogOf, toCauseText } from '@phds/service-kit/telemetry/security-log';
+import { sampledLogOf, toCauseText } from '@phds/service-kit/telemetry/log';
 import { RefusedToken } from '../cache/access-tokens.ts';
 import { countFailure } from '../limits/failed-authentications.ts';
 import { limitFields, rateLimited } from '../limits/limits.ts';

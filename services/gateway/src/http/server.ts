@@ -11,7 +11,7 @@ import { createServer as createSecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Clock } from '@phds/service-kit/clock';
 import { newId } from '@phds/service-kit/ids';
-import { listenHttp } from '@phds/service-kit/probe-server';
+import { listenHttp } from '@phds/service-kit/probes';
 import { requirePair } from '@phds/service-kit/rpc/tls';
 import type { Reloads } from '@phds/service-kit/settings/reload';
 import type { Express } from 'express';

@@ -2,7 +2,7 @@ import type { Category } from '@phds/catalog/categories';
 import type { TimeBounds } from '@phds/catalog/fhir/dates';
 import { COUNTED_MAX } from '@phds/catalog/fhir/search';
 import { type MetricKey, metricsOfCategory } from '@phds/catalog/metrics';
-import { readStatement, type Statement } from '@phds/service-kit/postgres/statement';
+import { readStatement, type Statement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { lowerBound, TEXT_ROWS, toTimestamp, upperBound } from '../database.ts';
 import { BLOOD_PRESSURE, type ReadingSpan } from '../domain/reading.ts';

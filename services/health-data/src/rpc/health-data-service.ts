@@ -9,9 +9,9 @@ import {
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { invalidRequest, notFound, unauthorized } from '@phds/service-kit/errors';
 import { assertionOf } from '@phds/service-kit/rpc/context';
+import { findEndpointId } from '@phds/service-kit/rpc/messages';
 import { implement } from '@phds/service-kit/rpc/service';
 import type { AssertionVerifier } from '@phds/service-kit/trust/access-assertion';
-import { findEndpointId } from '@phds/service-kit/wire-enums';
 import { askFhir } from '../fhir/request.ts';
 import { type AskedData, askForResource, type ReleaseParts, releaseData } from '../release.ts';
 import type { SentParameters } from '../request.ts';

@@ -8,9 +8,9 @@ import {
   type ReadingKey,
   type ReadingWindow,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { parseUserId } from '@phds/service-kit/ids';
 import { implement } from '@phds/service-kit/rpc/service';
 import { INGESTERS, OPERATORS } from '@phds/service-kit/trust/callers';
-import { parseUserId } from '@phds/service-kit/user-id';
 import type { PutResult } from '../batches.ts';
 import type { HealthRecordKind } from '../domain/health-records.ts';
 import type { ImportKey, ImportState, ImportStatus } from '../domain/import-progress.ts';

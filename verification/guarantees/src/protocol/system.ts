@@ -12,7 +12,7 @@ import { openRpcChannel, type RpcChannelOptions } from '@phds/service-kit/rpc/cl
 import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { createAssertionSigner } from '@phds/service-kit/trust/access-assertion';
-import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
+import { createServiceTokenSource } from '@phds/service-kit/trust/callers';
 import { createTestDatabase } from '@phds/test-kit/databases';
 import { createServiceKeys, type ServiceKeys } from '@phds/test-kit/service-keys';
 import { createSessionIssuer, type SessionIssuer } from '@phds/test-kit/session-issuer';

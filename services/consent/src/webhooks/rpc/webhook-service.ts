@@ -14,10 +14,10 @@ import {
   WebhookService,
 } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
+import { parseUserId } from '@phds/service-kit/ids';
 import type { RpcContext, UserOf } from '@phds/service-kit/rpc/context';
 import { implement } from '@phds/service-kit/rpc/service';
 import { OPERATORS, VIEWERS } from '@phds/service-kit/trust/callers';
-import { parseUserId } from '@phds/service-kit/user-id';
 import { parseKnownId, parseMoment, parseName, parseText } from '../../rpc/parameters.ts';
 import type { WebhookEndpoint } from '../domain/endpoint.ts';
 import { toEventBody, type WebhookDelivery } from '../domain/event.ts';

@@ -2,7 +2,7 @@ import type { Category } from '@phds/catalog/categories';
 import { errorsOfEndpoint } from '@phds/catalog/data-errors';
 import { API_PREFIX, DATA_PATHS, type Endpoint, getEndpoint } from '@phds/catalog/endpoints';
 import { AppError, notFound } from '@phds/service-kit/errors';
-import { toReadEndpoint } from '@phds/service-kit/wire-enums';
+import { toReadEndpoint } from '@phds/service-kit/rpc/messages';
 import type { Config } from '../../config.ts';
 import type { Asked, DataCall, DataRoute, DataSurface } from '../data-request.ts';
 import type { Exchange } from '../exchange.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { ENDPOINTS } from '@phds/catalog/endpoints';
 import { EndpointSchema } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { findEndpointId, toReadEndpoint } from '../src/wire-enums.ts';
+import { findEndpointId, toReadEndpoint } from '../src/rpc/messages.ts';
 
 test('the catalog and the proto have the same endpoints, by the same names', () => {
   const named = EndpointSchema.values.filter(({ number }) => number !== 0);

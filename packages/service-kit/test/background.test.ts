@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
-import { reportFailures } from '../src/background-failures.ts';
-import { type PrunedTables, startPruning } from '../src/pruning.ts';
+import { type PrunedTables, reportFailures, startPruning } from '../src/background.ts';
 import { createLogger } from '../src/telemetry/log.ts';
 import { Metrics } from '../src/telemetry/metrics.ts';
 
