@@ -1,13 +1,7 @@
-import { type ReactNode, Suspense, useEffect, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { text } from '../texts/frame.ts';
 import { Button, type ButtonKind } from './button.tsx';
-import type { ConfirmationDialogProps } from './confirmation-dialog.tsx';
-import { lazyPart } from './lazy-part.ts';
-
-const ConfirmationDialog = lazyPart<ConfirmationDialogProps>(
-  async () => (await import('./confirmation-dialog.tsx')).ConfirmationDialog,
-  BrowserDialog,
-);
+import { Dialog } from './dialog.tsx';
 
 /** A button that asks for confirmation, with the consequences, before it does something irreversible. */
 export function Confirmation({
@@ -30,34 +24,33 @@ export function Confirmation({
   readonly isBusy?: boolean;
 }) {
   const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  const buttons = (
+    <>
+      <Button autoFocus onPress={close}>
+        {text('cancel')}
+      </Button>
+      <Button
+        kind="danger"
+        onPress={() => {
+          close();
+          onConfirm();
+        }}
+      >
+        {confirm}
+      </Button>
+    </>
+  );
   return (
     <>
       <Button kind={triggerKind} isBusy={isBusy} onPress={() => setOpen(true)}>
         {isBusy ? text('oneMoment') : trigger}
       </Button>
       {isOpen ? (
-        // Loaded with the sign-in dialog, after the page, or now.
-        <Suspense fallback={null}>
-          <ConfirmationDialog
-            title={title}
-            confirm={confirm}
-            onConfirm={onConfirm}
-            onClose={() => setOpen(false)}
-          >
-            {children}
-          </ConfirmationDialog>
-        </Suspense>
+        <Dialog role="alertdialog" title={title} buttons={buttons} onClose={close}>
+          {children}
+        </Dialog>
       ) : null}
     </>
   );
-}
-
-/** In place of the dialog. */
-function BrowserDialog({ title, onConfirm, onClose }: ConfirmationDialogProps) {
-  useEffect(() => {
-    const isConfirmed = window.confirm(title);
-    onClose();
-    if (isConfirmed) onConfirm();
-  }, [title, onConfirm, onClose]);
-  return null;
 }

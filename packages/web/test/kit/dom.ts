@@ -70,6 +70,23 @@ Object.assign(view, {
   BroadcastChannel: TabChannel,
 });
 
+/** As browsers do with a modal dialog: it gives the focus back, and Escape asks to close it. */
+const openers = new WeakMap<HTMLDialogElement, Element | null>();
+Object.assign(view.HTMLDialogElement.prototype, {
+  showModal(this: HTMLDialogElement) {
+    openers.set(this, document.activeElement);
+    this.open = true;
+  },
+  close(this: HTMLDialogElement) {
+    this.open = false;
+    (openers.get(this) as HTMLElement | null)?.focus();
+  },
+});
+view.addEventListener('keydown', (event) => {
+  if ((event as unknown as KeyboardEvent).key !== 'Escape') return;
+  document.querySelector('dialog[open]')?.dispatchEvent(new Event('cancel', { cancelable: true }));
+});
+
 const installed = new Map<PropertyKey, PropertyDescriptor | undefined>();
 
 function install(name: PropertyKey, descriptor: PropertyDescriptor): void {

@@ -53,12 +53,8 @@ test('an approval asks at every click of its button until the person has signed 
   expect(page.leavings).toEqual([{ how: 'assign', url: example('approve').data.redirectUri }]);
 });
 
-test('the dialog keeps the focus, can be closed to read the page, and opens again on demand', async () => {
+test('the dialog can be closed to read the page, and opens again on demand', async () => {
   await using page = await askInVain();
-  for (let stops = 0; stops < 4; stops += 1) {
-    await page.keys('{Tab}');
-    expect(findDialog()?.contains(document.activeElement)).toBe(true);
-  }
   await page.keys('{Escape}');
   await page.pass(FRAMES_MS);
   expect(findDialog()).toBeNull();

@@ -1,31 +1,61 @@
+import type { Scope } from '@phds/catalog/scopes';
 import { Suspense, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { lazyPart } from '../../ui/lazy-part.ts';
-import { NotLoaded } from './not-loaded.tsx';
-import type { Previewed } from './preview-dialog.tsx';
-import style from './preview-sheet.module.css';
-import { Rich } from './texts.ts';
+import { Loading, Notice } from '../../ui/notice.tsx';
+import style from './scope-choice.module.css';
+import { Rich, text } from './texts.ts';
 
-const PreviewDialog = lazyPart(async () => (await import('./preview-dialog.tsx')).PreviewDialog, NotLoaded);
+const ScopePreview = lazyPart(
+  async () => (await import('../data/scope-preview.tsx')).ScopePreview,
+  NotLoaded,
+);
+
+/** Instead of a preview whose code could not be loaded. The choices on the page stay. */
+function NotLoaded() {
+  return (
+    <Notice tone="bad">
+      <strong>{text('previewFailed')}</strong>
+    </Notice>
+  );
+}
 
 /** A button that shows the person's own data of a scope, as far back as the app would see it, in a sheet. */
-export function PreviewSheet(preview: Previewed) {
+export function PreviewSheet({
+  scope,
+  title,
+  firstDay,
+}: {
+  readonly scope: Scope;
+  readonly title: string;
+  /** The first day that the app would see; null for everything. */
+  readonly firstDay: string | null;
+}) {
   const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
   return (
     <>
       <Button kind="quiet" onPress={() => setOpen(true)}>
         <span>
-          <Rich
-            id="preview"
-            values={{ title: preview.title }}
-            components={{ more: <span className={style['more']} /> }}
-          />
+          <Rich id="preview" values={{ title }} components={{ more: <span className={style['more']} /> }} />
         </span>
       </Button>
       {isOpen ? (
-        <Suspense fallback={null}>
-          <PreviewDialog {...preview} onClose={() => setOpen(false)} />
-        </Suspense>
+        <Dialog
+          isSheet
+          title={text('previewTitle', { title })}
+          onClose={close}
+          close={
+            <Button autoFocus onPress={close}>
+              {text('close')}
+            </Button>
+          }
+        >
+          <Suspense fallback={<Loading />}>
+            <ScopePreview scope={scope} firstDay={firstDay} />
+          </Suspense>
+        </Dialog>
       ) : null}
     </>
   );
