@@ -3,34 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { findFault, sendMalformedRequests } from '../src/hostile/hostile-clients.ts';
-import { createRandom, makeMalformedRequest, SURFACES } from '../src/hostile/malformed-requests.ts';
 
 const CREDENTIALS = { clientId: 'app_1', clientSecret: 'cs', session: 'session', accessToken: 'at' };
 const NONE = { status: 0, head: '', body: '', whole: true, late: false, milliseconds: 0 };
-
-describe.each(SURFACES)('malformed requests to the %s surface', (surface) => {
-  const make = (seed: number) => {
-    const random = createRandom(seed);
-    return Array.from({ length: 500 }, () => makeMalformedRequest(surface, random, CREDENTIALS));
-  };
-
-  test('are equal for the same seed, and differ from each other', () => {
-    expect(make(1)).toEqual(make(1));
-    expect(make(2)).not.toEqual(make(1));
-    expect(new Set(make(1)).size).toBeGreaterThan(surface === 'http' ? 20 : 400);
-  });
-
-  test('announce the length of their body', () => {
-    if (surface === 'http') return expect(make(1).join('')).toContain('Content-Length: -5');
-    for (const request of make(1)) {
-      const [head = '', body = ''] = [
-        request.split('\r\n\r\n')[0],
-        request.slice(request.indexOf('\r\n\r\n') + 4),
-      ];
-      expect(body.length).toBe(Number(/\r\nContent-Length: (\d+)/.exec(head)?.[1] ?? 0));
-    }
-  });
-});
 
 describe('checking a response', () => {
   test.each([

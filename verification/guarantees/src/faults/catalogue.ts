@@ -1,3 +1,5 @@
+import { expectStatus } from '@phds/running-system/partner-app';
+import { send } from '@phds/running-system/request';
 import { connectPerson } from '@phds/running-system/working-system';
 import { callWithGarbage, sendMalformedRequests } from '../hostile/hostile-clients.ts';
 import { SURFACES, type Surface } from '../hostile/malformed-requests.ts';
@@ -21,12 +23,17 @@ function hostile(surface: Surface, index: number): Fault {
     name: `hostile-${surface}`,
     what: `a hundred thousand malformed requests to the ${surface} surface (fewer in a short run)`,
     play: async (site) => {
-      const { app, session, tokens } = await connectPerson(site.stack, 'hostile');
+      const { app, session } = await connectPerson(site.stack, 'hostile');
       const { clientId, clientSecret } = app;
+      const known = expectStatus(200, await send(`${app.gateway}/oauth/scopes?pageSize=100`)).body.data;
+      const { accessToken } = await app.connect(
+        session,
+        known.map(({ scope }: { readonly scope: string }) => scope),
+      );
       const { statuses, violations } = await sendMalformedRequests({
         surface,
         gatewayUrls: site.stack.gatewayUrls,
-        credentials: { clientId, clientSecret, session, accessToken: tokens.accessToken },
+        credentials: { clientId, clientSecret, session, accessToken },
         requests: scale(REQUESTS, site),
         seed: index + 1,
       });

@@ -3,14 +3,9 @@ import { connect } from 'node:net';
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import type { Stack } from '@phds/local-stack/stack';
 import { RPCS } from '@phds/running-system/independent-grpc';
+import fc from 'fast-check';
 import { openWire, type Wire, type WireAnswer } from '../load/wire.ts';
-import {
-  type Credentials,
-  createRandom,
-  makeMalformedRequest,
-  type Random,
-  type Surface,
-} from './malformed-requests.ts';
+import { type Credentials, makeMalformedRequests, type Surface } from './malformed-requests.ts';
 
 /** Maximum size of the response to a malformed request, which must not amplify an attack. */
 const MOST_BYTES = 16_384;
@@ -36,7 +31,6 @@ interface HostileRun {
   readonly requests: number;
   /** The same seed produces the same requests. */
   readonly seed: number;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** The result of a run. */
@@ -53,17 +47,17 @@ const SHOWN = 300;
 
 /** Sends malformed requests to the gateways in turn, over at most 64 connections, and checks each response. */
 export async function sendMalformedRequests(run: HostileRun): Promise<HostileReport> {
-  const { surface, gatewayUrls, credentials, requests, signal } = run;
-  const random = createRandom(run.seed);
+  const { surface, gatewayUrls, credentials } = run;
+  const requests = makeMalformedRequests(surface, credentials, run);
   const statuses: Record<string, number> = {};
   const violations = new Map<string, { count: number; readonly request: string }>();
   const wires = gatewayUrls.map((url) => openWire(url, ANSWER_LIMIT_MS));
   let sent = 0;
   const send = async () => {
-    while (sent < requests && signal?.aborted !== true) {
+    // Each client takes the next one.
+    for (const request of requests) {
       const wire = wires[sent % wires.length] as Wire;
       sent += 1;
-      const request = makeMalformedRequest(surface, random, credentials);
       const answer = await wire.ask(request);
       statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
       const fault = findFault(answer);
@@ -113,9 +107,21 @@ const WRONG: readonly number[] = [
   status.DATA_LOSS,
 ];
 
+// A decoder first meets a known field with a wrong length, or anything.
+const garbage = fc
+  .tuple(
+    fc.constantFrom([0x0a], [0x12], [0x1a], [0x08], [0x0f], []),
+    fc.uint8Array({ minLength: 1, maxLength: 20_000 }),
+  )
+  .map(([field, bytes]) => Buffer.from([...field, ...bytes]));
+const garbageCall = fc.record({
+  rpc: fc.constantFrom(...RPCS),
+  bytes: garbage,
+  hasToken: fc.constantFrom(true, true, true, false),
+});
+
 /** Calls every rpc with undecodable bytes, with a gateway's token and without one, and sends bytes that are not HTTP/2. */
 export async function callWithGarbage(stack: Target, calls: number): Promise<GarbageReport> {
-  const random = createRandom(7);
   const codes: Record<string, number> = {};
   const violations = new Set<string>();
   const services = Object.keys(stack.rpcAddresses) as Service[];
@@ -123,23 +129,26 @@ export async function callWithGarbage(stack: Target, calls: number): Promise<Gar
     services.map((each) => [each, new Client(stack.rpcAddresses[each], credentials.createInsecure())]),
   ) as Record<Service, Client>;
   const [gateway, importer] = [await stack.serviceTokens('gateway'), await stack.serviceTokens('importer')];
-  let made = 0;
+  const waiting = fc.sample(garbageCall, { numRuns: calls, seed: 7 }).values();
   const call = async () => {
-    while (made < calls) {
-      made += 1;
-      const { path, service } = random.of(RPCS);
+    for (const { rpc, bytes, hasToken } of waiting) {
+      const { path, service } = rpc;
       // A read without an assertion is a fault of the gateway, so INTERNAL would be the right answer.
       const tokens = path.includes('.HealthDataService/') ? importer : gateway;
-      const token = random.oneIn(4) ? 'garbage' : await tokens(service);
-      const code = await callOnce(clients[service], path, token, makeBytes(random));
+      const code = await callOnce(
+        clients[service],
+        path,
+        hasToken ? await tokens(service) : 'garbage',
+        bytes,
+      );
       codes[status[code] ?? code] = (codes[status[code] ?? code] ?? 0) + 1;
       if (WRONG.includes(code)) violations.add(`${path} answers garbage with ${status[code]}`);
     }
   };
   try {
     await Promise.all(Array.from({ length: CALLERS }, call));
-    for (let socket = 0; socket < SOCKETS; socket += 1) {
-      await sendBytes(stack.rpcAddresses[random.of(services)], makeBytes(random));
+    for (const [index, bytes] of fc.sample(garbage, { numRuns: SOCKETS, seed: 7 }).entries()) {
+      await sendBytes(stack.rpcAddresses[services[index % services.length] as Service], bytes);
     }
   } finally {
     for (const client of Object.values(clients)) client.close();
@@ -167,12 +176,4 @@ async function sendBytes(address: string, bytes: Buffer): Promise<void> {
   socket.end(bytes);
   socket.setTimeout(1_000, () => socket.destroy());
   await closed;
-}
-
-function makeBytes(random: Random): Buffer {
-  const length = random.oneIn(10) ? 1 + random.below(20_000) : 1 + random.below(60);
-  const bytes = Buffer.from(Array.from({ length }, () => random.below(256)));
-  // A decoder first meets a known field with a wrong length.
-  if (random.oneIn(2)) bytes[0] = random.of([0x0a, 0x12, 0x1a, 0x08, 0x0f]);
-  return bytes;
 }

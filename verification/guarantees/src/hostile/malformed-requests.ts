@@ -1,31 +1,32 @@
-/** Deterministic random choices for a seed. */
-export interface Random {
-  /** A whole number from 0 to below `limit`. */
-  below(limit: number): number;
-  /** One of these. */
-  of<Item>(items: readonly Item[]): Item;
-  /** True in one of `n` cases. */
-  oneIn(n: number): boolean;
+import { readApiDocument } from '@phds/test-kit/api-document';
+import fc, { type Arbitrary } from 'fast-check';
+
+/** What an attacker can hold legitimately: an app, a session, and an access token for their own data. */
+export interface Credentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly session: string;
+  readonly accessToken: string;
 }
 
-/** Mulberry32: small, fast, and random enough to vary requests. */
-export function createRandom(seed: number): Random {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-  const below = (limit: number) => Math.floor(next() * limit);
-  return {
-    below,
-    of: (items) => items[below(items.length)] as (typeof items)[number],
-    oneIn: (n) => below(n) === 0,
-  };
-}
+/** The public surfaces of a gateway. */
+export const SURFACES = ['api', 'fhir', 'oauth', 'developer', 'partner', 'public', 'http'] as const;
+export type Surface = (typeof SURFACES)[number];
 
-const REPEATED = [1, 40, 300, 3_000];
+const AT_ONCE = 500;
+
+/** Requests as bytes (latin1), the same for the same seed. The sender ends each: a body is never longer than announced. */
+export function* makeMalformedRequests(
+  surface: Surface,
+  credentials: Credentials,
+  { requests, seed }: { readonly requests: number; readonly seed: number },
+): Generator<string, undefined> {
+  const malformed = surface === 'http' ? brokenHttp : requestTo(surface, credentials);
+  for (let made = 0; made < requests; made += AT_ONCE) {
+    const numRuns = Math.min(AT_ONCE, requests - made);
+    yield* fc.sample(malformed, { numRuns, seed: seed * 1_000 + made / AT_ONCE });
+  }
+}
 
 /** Texts that have caused problems in parsers, databases and log writers, used for any parameter. */
 const TEXTS: readonly string[] = [
@@ -79,312 +80,233 @@ const TEXTS: readonly string[] = [
   `phds_ac_${'a'.repeat(49)}`,
 ];
 
-/** A text that no parameter accepts, sometimes a long one. */
-function malformedText(random: Random): string {
-  const text = random.of(TEXTS);
-  return random.oneIn(8) ? text.repeat(random.of(REPEATED)).slice(0, 6_000) : text;
+/** Of these, the first most often. */
+function mostly<T>(usual: Arbitrary<T>, weight: number, ...others: readonly Arbitrary<T>[]): Arbitrary<T> {
+  return fc.oneof({ arbitrary: usual, weight }, ...others.map((arbitrary) => ({ arbitrary, weight: 1 })));
 }
 
+const short = fc.oneof(fc.constantFrom(...TEXTS), fc.string({ unit: 'binary', maxLength: 30 }));
+/** A text that hardly any parameter accepts, sometimes a long one. */
+const text = mostly(
+  short,
+  8,
+  fc.tuple(short, fc.constantFrom(40, 300, 3_000)).map(([part, times]) => part.repeat(times).slice(0, 6_000)),
+);
+
+const encoded = text.map((it) => encodeURIComponent(it.toWellFormed()));
+const BROKEN_COMPONENTS = ['%', '%2', '%zz', '%00', '%c0%ae', '%ed%a0%80', '%ff', '%u0041', '+', '%2b%20'];
 /** A URL component: encoded, encoded twice, or malformed. */
-function malformedComponent(random: Random): string {
-  switch (random.below(6)) {
-    case 0:
-      return random.of(['%', '%2', '%zz', '%00', '%c0%ae', '%ed%a0%80', '%ff', '%u0041', '+', '%2b%20']);
-    case 1:
-      return encodeURIComponent(encodeURIComponent(malformedText(random).toWellFormed()));
-    default:
-      return encodeURIComponent(malformedText(random).toWellFormed());
-  }
-}
-
-/** A query string or form body with unknown names, repeated ones, brackets, or no values. */
-function malformedQuery(random: Random, names: readonly string[]): string {
-  const pairs = Array.from({ length: 1 + random.below(random.oneIn(20) ? 400 : 5) }, () => {
-    const name = random.oneIn(3) ? malformedComponent(random) : random.of(names);
-    const suffix = random.oneIn(6) ? random.of(['[]', '[a]', '[__proto__][x]', '.a']) : '';
-    return random.oneIn(6) ? `${name}${suffix}` : `${name}${suffix}=${malformedComponent(random)}`;
-  });
-  return pairs.join(random.of(['&', '&', '&', '&&', ';'])).slice(0, random.oneIn(50) ? 9_000 : 4_000);
-}
-
-/** A JSON value that has a wrong type, is too deep or too wide, or uses names of built-in properties. */
-function malformedJson(random: Random, names: readonly string[]): string {
-  switch (random.below(10)) {
-    case 0:
-      return random.of([
-        '',
-        '{',
-        '}',
-        '[',
-        '"',
-        'nul',
-        '{"a":}',
-        '{"a":1,}',
-        "{'a':1}",
-        '\u0000',
-        '{}{}',
-        'NaN',
-      ]);
-    case 1:
-      return '['.repeat(1 + random.below(5_000));
-    case 2: {
-      const depth = 1 + random.below(2_000);
-      return `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
-    }
-    case 3:
-      return random.of(['null', 'true', '1', '""', '[]', '[null]', '1e999', '"\\ud800"']);
-    default:
-      return JSON.stringify(malformedObject(random, names));
-  }
-}
-
-function malformedObject(random: Random, names: readonly string[]): Record<string, unknown> {
-  const count = 1 + random.below(random.oneIn(30) ? 300 : 6);
-  return Object.fromEntries(
-    Array.from({ length: count }, (_, index) => [
-      random.oneIn(4) ? `${malformedText(random)}${index}` : random.of(names),
-      malformedMember(random),
-    ]),
-  );
-}
-
-function malformedMember(random: Random): unknown {
-  switch (random.below(8)) {
-    case 0:
-      return null;
-    case 1:
-      return random.of([true, false, 0, -1, 1.5, 1e308, Number.MAX_SAFE_INTEGER]);
-    case 2:
-      return Array.from({ length: random.below(random.oneIn(20) ? 2_000 : 4) }, () => malformedText(random));
-    case 3:
-      return { [malformedText(random)]: malformedText(random) };
-    case 4:
-      return [[], {}, null];
-    default:
-      return malformedText(random);
-  }
-}
-
-/** Malformed HTTP as bytes (latin1). */
-function brokenHttp(random: Random): string {
-  return random.of(BROKEN_HTTP)(random);
-}
-
-const BROKEN_HTTP: readonly ((random: Random) => string)[] = [
-  // Never empty: after empty lines, a server keeps waiting for a request line (RFC 9112, section 2.2).
-  (random) => `x${malformedText(random)}\r\n\r\n`,
-  () => 'GET / HTTP/9.9\r\nHost: localhost\r\n\r\n',
-  () => 'GET / HTTP/1.1\r\n\r\n',
-  () => 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n',
-  () =>
-    'POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-  () => 'POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Length: -5\r\n\r\n',
-  () => 'POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na',
-  () => 'POST /oauth/token HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n',
-  () => 'POST /oauth/token HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n',
-  () => 'GET / HTTP/1.1\r\nHost: a\r\n folded: b\r\n\r\n',
-  () => 'GET / HTTP/1.1\r\nHost: a\r\nX: \u0000\r\n\r\n',
-  () => 'GET / HTTP/1.1\r\nHost : a\r\n\r\n',
-  (random) => `GET /${'a'.repeat(8_000 + random.below(12_000))} HTTP/1.1\r\nHost: a\r\n\r\n`,
-  (random) => `GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(16_000 + random.below(4_000))}\r\n\r\n`,
-  () =>
-    `GET / HTTP/1.1\r\nHost: a\r\n${Array.from({ length: 3_000 }, (_, n) => `X${n}: 1\r\n`).join('')}\r\n`,
-  () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-  () => 'CONNECT localhost:1 HTTP/1.1\r\nHost: a\r\n\r\n',
-  // The last request of its connection: after an upgrade that it ignores, Node reports no parser errors, so malformed bytes would
-  // wait for the idle timeout.
-  () => 'GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\n\r\n',
-  () => 'GET / HTTP/1.1\r\nHost: a\r\nExpect: 200-nothing\r\n\r\n',
-  (random) => `${'\u0016\u0003\u0001'}${'\u0080'.repeat(random.below(200))}\r\n\r\n`,
-];
-
-/** What an attacker can hold legitimately: an app, a session, and an access token for their own data. */
-export interface Credentials {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly session: string;
-  readonly accessToken: string;
-}
-
-/** The public surfaces of a gateway. */
-export const SURFACES = ['api', 'fhir', 'oauth', 'developer', 'partner', 'public', 'http'] as const;
-export type Surface = (typeof SURFACES)[number];
-
-type MakeRequest = (random: Random, credentials: Credentials) => string;
-
-/** Creates one request as bytes (latin1). The sender ends it: a body is never longer than announced. */
-export function makeMalformedRequest(surface: Surface, random: Random, credentials: Credentials): string {
-  return MAKERS[surface](random, credentials);
-}
-
-const toWords = (text: string) => text.split(' ');
-
-const LIST_NAMES = toWords('page pageSize from to type bucket timeZone status scope format');
-const API_PATHS = toWords(
-  'health-data/heart health-data/sleep profile trends aggregations reports medications weight',
-);
-
-const FHIR_PATHS = toWords(
-  'Observation Patient Condition MedicationAdministration DocumentReference metadata CodeSystem/metric',
-);
-const FHIR_NAMES = toWords(
-  'patient subject _id identifier category code combo-code date onset-date effective-time status intent clinical-status _count _sort _total _summary _format _pretty _cursor',
-);
-
-const OAUTH_NAMES = toWords(
-  'client_id client_secret redirect_uri scope state response_type response_mode code_challenge code_challenge_method purpose grant_type code code_verifier refresh_token token token_type_hint request_uri aud',
-);
-const OAUTH_POSTS = ['authorize', 'par', 'token', 'revoke', 'introspect'];
-const OAUTH_GETS = ['authorize', 'scopes', 'grants'];
-
-const APP_NAMES = toWords(
-  'name redirectUris scopes description developerName homepageUrl requirePkce status',
-);
-const CONSENT_NAMES = ['scopes', 'expiresInDays', 'expiresAt', 'dataFrom'];
-
-const MAKERS: Readonly<Record<Surface, MakeRequest>> = {
-  api: (random, { accessToken }) => {
-    const path = random.oneIn(5)
-      ? `/api/${random.of(['v1', 'v2', 'v', 'v-1', 'v01', 'v99999999999999999999'])}/${malformedComponent(random)}/${malformedComponent(random)}`
-      : `/api/v1/${random.of(API_PATHS)}`;
-    const method = random.oneIn(12)
-      ? random.of(['POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH'])
-      : 'GET';
-    return toRequest(method, `${path}?${malformedQuery(random, LIST_NAMES)}`, {
-      Authorization: malformedBearer(random, accessToken),
-      ...(random.oneIn(6) ? { 'API-Version': headerText(random) } : {}),
-      ...(random.oneIn(6) ? { 'If-None-Match': headerText(random) } : {}),
-    });
-  },
-  fhir: (random, { accessToken }) => {
-    const headers = {
-      Authorization: malformedBearer(random, accessToken),
-      ...(random.oneIn(6) ? { Prefer: `handling=${random.oneIn(2) ? 'lenient' : headerText(random)}` } : {}),
-      ...(random.oneIn(6) ? { Accept: headerText(random) } : {}),
-    };
-    const type = random.oneIn(8) ? malformedComponent(random) : random.of(FHIR_PATHS);
-    if (random.oneIn(4)) return withBody(random, 'POST', `/fhir/R4/${type}/_search`, headers, FHIR_NAMES);
-    const path = random.oneIn(4) ? `${type}/${malformedComponent(random)}` : type;
-    return toRequest('GET', `/fhir/R4/${path}?${malformedQuery(random, FHIR_NAMES)}`, headers);
-  },
-  oauth: (random, credentials) => {
-    if (random.oneIn(3)) {
-      const own = `client_id=${credentials.clientId}&`;
-      const query = `${random.oneIn(2) ? own : ''}${malformedQuery(random, OAUTH_NAMES)}`;
-      return toRequest('GET', `/oauth/${random.of(OAUTH_GETS)}?${query}`, {});
-    }
-    const { clientId, clientSecret } = credentials;
-    const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
-    const headers = random.oneIn(2)
-      ? { Authorization: random.oneIn(6) ? headerText(random) : `Basic ${basic}` }
-      : {};
-    return withBody(random, 'POST', `/oauth/${random.of(OAUTH_POSTS)}`, headers, OAUTH_NAMES);
-  },
-  developer: (random, credentials) => {
-    const headers = { Authorization: malformedBearer(random, credentials.session) };
-    const path = `/developer/apps/${random.oneIn(2) ? credentials.clientId : malformedComponent(random)}`;
-    switch (random.below(4)) {
-      case 0:
-        return toRequest('GET', `${path}/usage?${malformedQuery(random, LIST_NAMES)}`, headers);
-      case 1:
-        return withBody(random, 'PATCH', path, headers, APP_NAMES);
-      case 2:
-        return withBody(random, 'POST', `${path}/status`, headers, APP_NAMES);
-      default:
-        return withBody(random, 'POST', '/developer/apps', headers, APP_NAMES);
-    }
-  },
-  partner: (random, { session }) => {
-    const headers = { Authorization: malformedBearer(random, session) };
-    const kind = random.of(['pending', 'grants', 'accesses', 'preview']);
-    const path = `/partner/consent/${kind}`;
-    if (random.oneIn(2)) return toRequest('GET', `${path}?${malformedQuery(random, LIST_NAMES)}`, headers);
-    const one = `${path}/${malformedComponent(random)}`;
-    switch (random.below(4)) {
-      case 0:
-        return withBody(random, 'POST', `${one}/${random.of(['approve', 'deny'])}`, headers, CONSENT_NAMES);
-      case 1:
-        return withBody(random, 'PATCH', one, headers, CONSENT_NAMES);
-      case 2:
-        return toRequest('DELETE', one, headers);
-      default:
-        return toRequest('GET', `${one}/${random.of(['', 'receipt', 'accesses'])}`, headers);
-    }
-  },
-  public: (random) => {
-    const places = [
-      '/',
-      '/assets/',
-      '/approve/',
-      '/.well-known/',
-      '/apps/',
-      '/docs/',
-      '/api/versions/',
-      '/openapi.json',
-    ];
-    const method = random.oneIn(6) ? random.of(['POST', 'PUT', 'TRACE', 'OPTIONS', 'HEAD']) : 'GET';
-    const path = `${random.of(places)}${malformedComponent(random)}`;
-    return toRequest(method, `${path}?${malformedQuery(random, LIST_NAMES)}`, {
-      Accept: random.of(['text/html', '*/*', headerText(random)]),
-      ...(random.oneIn(4) ? { Range: 'bytes=9-1' } : {}),
-      ...(random.oneIn(4) ? { Cookie: `session=${headerText(random)}` } : {}),
-    });
-  },
-  http: brokenHttp,
-};
-
-function malformedBearer(random: Random, right: string): string {
-  if (!random.oneIn(8)) return `Bearer ${right}`;
-  return random.of([`bearer  ${right}`, `Bearer ${right}x`, 'Bearer', `Basic ${right}`, headerText(random)]);
-}
+const component = mostly(encoded, 4, encoded.map(encodeURIComponent), fc.constantFrom(...BROKEN_COMPONENTS));
 
 /** A header field cannot contain control characters. */
-function headerText(random: Random): string {
-  return malformedText(random)
-    .replace(/[^\u0020-\u007e\u00a0-\u00ff]/g, '?')
-    .slice(0, 2_000);
+const fieldValue = text.map((it) => it.replace(/[^\u0020-\u007e\u00a0-\u00ff]/g, '?').slice(0, 2_000));
+
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  /** Values that the document names for a part of the path, and the names of all other parameters. */
+  readonly parts: Readonly<Record<string, readonly string[]>>;
+  readonly names: readonly string[];
+  readonly hasBody: boolean;
 }
 
-function withBody(
-  random: Random,
-  method: string,
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  names: readonly string[],
-): string {
-  const isForm = random.oneIn(3);
-  const text = isForm ? malformedQuery(random, names) : malformedJson(random, names);
-  const types = [
-    'application/json',
-    'application/x-www-form-urlencoded',
-    'text/plain',
-    'multipart/form-data',
-    '',
-    '/',
-  ];
-  const usual = isForm ? 'application/x-www-form-urlencoded' : 'application/json';
-  return toRequest(
-    method,
+/** The parameters of an operation: of its path, its query, its header and its body at any depth. */
+function readOperation(path: string, method: string, operation: Schema): Operation {
+  const { parameters = [], requestBody } = operation;
+  const ofPath = parameters.filter((each: Schema) => each.in === 'path');
+  const others = parameters.filter((each: Schema) => each.in === 'query');
+  const names = [...others.map(({ name }: Schema) => name), ...listProperties(requestBody?.content)];
+  return {
+    method: method.toUpperCase(),
     path,
-    {
-      ...headers,
-      'Content-Type': random.oneIn(8)
-        ? random.of(types)
-        : `${usual}${random.oneIn(10) ? '; charset=utf-7' : ''}`,
-      ...(random.oneIn(20) ? { 'Content-Encoding': random.of(['gzip', 'br', 'zstd', 'nope']) } : {}),
-    },
-    text,
+    parts: Object.fromEntries(ofPath.map(({ name, schema }: Schema) => [name, resolve(schema).enum ?? []])),
+    names: names.length === 0 ? ['page'] : names,
+    hasBody: requestBody !== undefined,
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is read by its names
+type Schema = any;
+const DOCUMENT: Schema = readApiDocument();
+
+function resolve(schema: Schema): Schema {
+  const steps: string[] = schema.$ref?.slice('#/'.length).split('/') ?? [];
+  return steps.length === 0 ? schema : steps.reduce((node, step) => node[step], DOCUMENT);
+}
+
+function listProperties(schema: Schema): string[] {
+  if (schema === null || typeof schema !== 'object') return [];
+  const { properties = {}, ...others } = resolve(schema);
+  const inner = [...Object.values(properties), ...Object.values(others)].flatMap(listProperties);
+  return [...new Set([...Object.keys(properties), ...inner])];
+}
+
+const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, operations]) =>
+  Object.entries(operations as object).map(([method, operation]) => readOperation(path, method, operation)),
+);
+/** Places of the web app and of the documentation, which the document does not describe. */
+const PAGES: readonly Operation[] = ['/', '/assets/{id}', '/approve/{id}', '/apps/{id}', '/docs/{id}'].map(
+  (path) => ({ method: 'GET', path, parts: { id: [] }, names: ['page'], hasBody: false }),
+);
+
+function isOn(surface: Surface, { path }: Operation): boolean {
+  const first = path.split('/')[1] ?? '';
+  const isPublic = !SURFACES.some((each) => each === first) || path === '/api/versions';
+  return surface === 'public' ? isPublic : first === surface && !isPublic;
+}
+
+function requestTo(surface: Surface, credentials: Credentials): Arbitrary<string> {
+  const operations = [...OPERATIONS, ...PAGES].filter((each) => isOn(surface, each));
+  const own = authorizationOn(surface, credentials);
+  return fc.oneof(...operations.map((operation) => toRequests(operation, own, credentials)));
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH', 'TRACE'];
+
+function toRequests(
+  { method, path, parts, names, hasBody }: Operation,
+  authorization: Arbitrary<string>,
+  { clientId }: Credentials,
+): Arbitrary<string> {
+  const name = mostly(fc.constantFrom(...names), 2, component);
+  const target = pathOf(path, { ...parts, clientId: [clientId] });
+  return fc
+    .record({
+      method: mostly(fc.constant(method), 11, fc.constantFrom(...METHODS)),
+      target: mostly(
+        target,
+        8,
+        fc.tuple(target, component).map(([known, more]) => `${known}/${more}`),
+      ),
+      query: queryOf(name),
+      authorization,
+      fields: FIELDS,
+      body: hasBody ? bodyOf(name) : fc.constant(null),
+    })
+    .map((parts) => toRequest(parts));
+}
+
+/** A path with a known or a malformed value in each place of a parameter. */
+function pathOf(path: string, known: Readonly<Record<string, readonly string[]>>): Arbitrary<string> {
+  const parts = path.split('/').map((part): Arbitrary<string> => {
+    const parameter = /^\{(\w+)\}$/.exec(part)?.[1];
+    if (parameter === undefined) return fc.constant(part);
+    const values = known[parameter] ?? [];
+    return values.length === 0 ? component : mostly(fc.constantFrom(...values), 4, component);
+  });
+  return fc.tuple(...parts).map((all) => all.join('/'));
+}
+
+/** A query string or form with unknown names, repeated ones, brackets, or no values. */
+function queryOf(name: Arbitrary<string>): Arbitrary<string> {
+  const suffix = mostly(fc.constant(''), 5, fc.constantFrom('[]', '[a]', '[__proto__][x]', '.a'));
+  const value = mostly(component, 5, fc.constant(null));
+  const pair = fc
+    .tuple(name, suffix, value)
+    .map(([key, more, given]) => key + more + (given === null ? '' : `=${given}`));
+  const pairs = mostly(fc.array(pair, { maxLength: 5 }), 20, fc.array(pair, { maxLength: 400 }));
+  const separator = mostly(fc.constant('&'), 3, fc.constantFrom('&&', ';'));
+  const most = mostly(fc.constant(4_000), 50, fc.constant(9_000));
+  return fc.tuple(pairs, separator, most).map(([all, between, length]) => all.join(between).slice(0, length));
+}
+
+const BROKEN_JSON = ['', '{', '}', '[', '"', 'nul', '{"a":}', '{"a":1,}', "{'a':1}", '\u0000', '{}{}', 'NaN'];
+const NO_OBJECTS = ['null', 'true', '1', '""', '[]', '[null]', '1e999', '"\\ud800"'];
+
+/** A JSON text that has a wrong type, is too deep or too wide, or uses names of built-in properties. */
+function jsonOf(name: Arbitrary<string>): Arbitrary<string> {
+  const member = mostly(fc.oneof(text, fc.jsonValue()), 12, fc.array(text, { maxLength: 2_000 }));
+  const sizes = mostly(fc.dictionary(name, member, { maxKeys: 6 }), 20, fc.dictionary(name, member));
+  return mostly(
+    sizes.map((value) => JSON.stringify(value)),
+    6,
+    fc.constantFrom(...BROKEN_JSON, ...NO_OBJECTS),
+    fc.nat(5_000).map((depth) => '['.repeat(depth)),
+    fc.nat(2_000).map((depth) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`),
   );
 }
 
-function toRequest(
-  method: string,
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  text?: string,
-): string {
-  const body = text === undefined ? '' : Buffer.from(text.slice(0, 100_000), 'utf8').toString('latin1');
-  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const length = text === undefined ? '' : `Content-Length: ${body.length}\r\n`;
-  return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${fields.join('')}${length}\r\n${body}`;
+interface Body {
+  readonly type: string;
+  readonly content: string;
 }
+
+const OTHER_TYPES = ['text/plain', 'multipart/form-data', 'application/json; charset=utf-7', '', '/'];
+
+function bodyOf(name: Arbitrary<string>): Arbitrary<Body> {
+  const of = (usual: string, content: Arbitrary<string>) =>
+    fc.record({ type: mostly(fc.constant(usual), 7, fc.constantFrom(...OTHER_TYPES)), content });
+  return mostly(
+    of('application/json', jsonOf(name)),
+    2,
+    of('application/x-www-form-urlencoded', queryOf(name)),
+  );
+}
+
+const FIELD_NAMES = ['API-Version', 'If-None-Match', 'Prefer', 'Accept', 'DPoP', 'Range', 'Content-Encoding'];
+const FIELD_VALUES = ['gzip', 'br', 'zstd', 'bytes=9-1', 'handling=lenient', 'text/html'];
+const FIELDS = fc.dictionary(
+  fc.constantFrom(...FIELD_NAMES),
+  mostly(fieldValue, 1, fc.constantFrom(...FIELD_VALUES)),
+  { maxKeys: 2 },
+);
+
+/** The line of a request that admits its sender, sometimes spoilt. */
+function authorizationOn(surface: Surface, credentials: Credentials): Arbitrary<string> {
+  const { clientId, clientSecret, session, accessToken } = credentials;
+  const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+  const bearer = `Bearer ${surface === 'api' || surface === 'fhir' ? accessToken : session}`;
+  if (surface === 'public') return fieldValue.map((value) => `Cookie: session=${value}\r\n`);
+  const right = surface === 'oauth' ? basic : bearer;
+  const wrong = fc.constantFrom(
+    right.replace(' ', '  ').toLowerCase(),
+    `${right}x`,
+    'Bearer',
+    `Basic ${right}`,
+  );
+  return mostly(fc.constant(right), 7, wrong, fieldValue).map((value) => `Authorization: ${value}\r\n`);
+}
+
+function toRequest(parts: {
+  readonly method: string;
+  readonly target: string;
+  readonly query: string;
+  readonly authorization: string;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly body: Body | null;
+}): string {
+  const { method, target, query, authorization, fields, body } = parts;
+  const content = Buffer.from(body?.content.slice(0, 100_000) ?? '').toString('latin1');
+  const given = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  if (body !== null) given.push(`Content-Type: ${body.type}\r\nContent-Length: ${content.length}\r\n`);
+  return `${method} ${target}?${query} HTTP/1.1\r\nHost: localhost\r\n${authorization}${given.join('')}\r\n${content}`;
+}
+
+/** Malformed HTTP. */
+const brokenHttp = fc.oneof(
+  // Never empty: after empty lines, a server keeps waiting for a request line (RFC 9112, section 2.2).
+  text.map((it) => `x${it}\r\n\r\n`),
+  fc.nat(12_000).map((more) => `GET /${'a'.repeat(8_000 + more)} HTTP/1.1\r\nHost: a\r\n\r\n`),
+  fc.nat(4_000).map((more) => `GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(16_000 + more)}\r\n\r\n`),
+  fc.nat(200).map((more) => `\u0016\u0003\u0001${'\u0080'.repeat(more)}\r\n\r\n`),
+  ...[
+    'GET / HTTP/9.9\r\nHost: localhost\r\n\r\n',
+    'GET / HTTP/1.1\r\n\r\n',
+    'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n',
+    'POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    'POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Length: -5\r\n\r\n',
+    'POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na',
+    'POST /oauth/token HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n',
+    'POST /oauth/token HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n',
+    'GET / HTTP/1.1\r\nHost: a\r\n folded: b\r\n\r\n',
+    'GET / HTTP/1.1\r\nHost: a\r\nX: \u0000\r\n\r\n',
+    'GET / HTTP/1.1\r\nHost : a\r\n\r\n',
+    `GET / HTTP/1.1\r\nHost: a\r\n${Array.from({ length: 3_000 }, (_, n) => `X${n}: 1\r\n`).join('')}\r\n`,
+    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+    'CONNECT localhost:1 HTTP/1.1\r\nHost: a\r\n\r\n',
+    // The last request of its connection: after an upgrade that it ignores, Node reports no parser errors, so malformed bytes would
+    // wait for the idle timeout.
+    'GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\n\r\n',
+    'GET / HTTP/1.1\r\nHost: a\r\nExpect: 200-nothing\r\n\r\n',
+  ].map((request) => fc.constant(request)),
+);
