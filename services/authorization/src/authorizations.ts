@@ -1,7 +1,8 @@
 import { PENDING_APPROVAL_SECONDS } from '@phds/catalog/lifetimes';
 import type { Clock } from '@phds/service-kit/clock';
-import { type AppError, invalidRequest, toAppError, unauthorized } from '@phds/service-kit/errors';
+import { type AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import { isId, newId } from '@phds/service-kit/ids';
+import { translateDatabaseError } from '@phds/service-kit/postgres/errors';
 import type { UnverifiedProof } from '@phds/service-kit/trust/dpop';
 import {
   type ClientAuthentication,
@@ -117,7 +118,7 @@ async function openFor(
     const { network } = request;
     return await openPending(dependencies, { app, redirectUri, accepted, client, network });
   } catch (error) {
-    const refusal = toAppError(error);
+    const refusal = translateDatabaseError(error);
     if (refusal.reason === 'app_not_active') throw unauthorized(refusal);
     const fault = request.frontChannel ? toRedirectError(refusal, request) : null;
     if (fault === null) throw error;
@@ -211,7 +212,7 @@ async function removeRequests(
 
 /** Whether consent refused the request. After any other error, it may have opened the approval. */
 function isRefusal(error: unknown): boolean {
-  const { reason } = toAppError(error);
+  const { reason } = translateDatabaseError(error);
   return reason !== 'unavailable' && reason !== 'internal';
 }
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@phds/service-kit/clock';
-import { toAppError, unauthorized } from '@phds/service-kit/errors';
+import { unauthorized } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
+import { translateDatabaseError } from '@phds/service-kit/postgres/errors';
 import { equalHash, sha256 } from '@phds/service-kit/secrets';
 import type { AssertionVerifier } from '@phds/service-kit/trust/client-assertion';
 import { type App, isPublic, type PublicApps, usableKeysOf } from './domain/app.ts';
@@ -58,7 +59,7 @@ export async function inNameOf<T>({ clientId }: Pick<App, 'clientId'>, work: () 
   try {
     return await work();
   } catch (thrown) {
-    const error = toAppError(thrown);
+    const error = translateDatabaseError(thrown);
     throw error.reason === 'unauthorized' ? error : error.inNameOf(clientId);
   }
 }

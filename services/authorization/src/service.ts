@@ -8,7 +8,6 @@ import {
   startPruning,
 } from '@phds/service-kit/background';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
 import { toSchemaName } from '@phds/service-kit/postgres/postgres-names';
 import { toPrismaOptions } from '@phds/service-kit/postgres/prisma';
@@ -254,7 +253,7 @@ function createTokenUseCases(
   const dependencies = {
     ...parts,
     revokeFamily: createFamilyRevocation(parts),
-    proof: translatingErrors({ acknowledge: () => parts.guard.acknowledge() }),
+    proof: parts.guard,
   };
   const grants = {
     authorization_code: createAuthorizationCodeGrant(dependencies),

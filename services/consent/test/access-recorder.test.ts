@@ -308,11 +308,11 @@ describe('calls of one batch', () => {
     expect(next).toEqual(['released']);
   });
 
-  test('are all refused when the insert fails, and nothing of them is judged', async () => {
+  test('are all refused when the insert fails, whatever the error is about, and nothing of them is judged', async () => {
     const { outcomes, store } = await recordTogether(SOME, (changed) => {
       const insert = changed.insert.bind(changed);
       changed.insert = async (batch) => {
-        if (batch.recordCount > 1) throw new Error('connection lost');
+        if (batch.recordCount > 1) throw Object.assign(new Error('of one of them'), { code: '23505' });
         await insert(batch);
       };
     });

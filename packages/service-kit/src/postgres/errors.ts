@@ -92,26 +92,6 @@ export function explainConnectionFailure(error: unknown, setting = 'DATABASE_URL
   return new ConfigError([{ setting, reason }], { mayHeal, cause: error });
 }
 
-type Method = (...args: never[]) => Promise<unknown>;
-
-/** The same object; whatever one of its methods throws is translated by `translateDatabaseError`. */
-export function translatingErrors<Store extends { readonly [Name in keyof Store]: Method }>(
-  store: Store,
-): Store {
-  const translated = Object.entries<Method>(store).map(([name, method]) => [name, translating(method)]);
-  return Object.fromEntries(translated) as Store;
-}
-
-function translating(method: Method): Method {
-  return async (...args) => {
-    try {
-      return await method(...args);
-    } catch (error) {
-      throw translateDatabaseError(error);
-    }
-  };
-}
-
 function isPassingCode(code: string): boolean {
   return (
     RETRY_LATER.has(code) ||

@@ -5,7 +5,6 @@ import { startPeriodic } from '../background.ts';
 import { batchingCalls } from '../batcher.ts';
 import { currentDeadline, withoutDeadline } from '../current-work.ts';
 import { unavailable } from '../errors.ts';
-import { translateDatabaseError } from '../postgres/errors.ts';
 import { givenUp, inTransaction } from '../postgres/postgres.ts';
 import type { Statement } from '../postgres/sql.ts';
 import {
@@ -333,9 +332,7 @@ export function acknowledging<UseCases extends object>(
     const change = useCases[name] as Method;
     const acknowledged: Method = async (...args) => {
       const result = await change(...args);
-      await guard.acknowledge().catch((error: unknown) => {
-        throw translateDatabaseError(error);
-      });
+      await guard.acknowledge();
       return result;
     };
     return [name, acknowledged] as const;

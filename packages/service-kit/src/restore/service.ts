@@ -8,7 +8,6 @@ import {
 } from '@phds/contracts/phds/common/v1/restore_pb';
 import { invalidRequest, notFound } from '../errors.ts';
 import { parseUserId } from '../ids.ts';
-import { translatingErrors } from '../postgres/errors.ts';
 import { implement } from '../rpc/service.ts';
 import { OPERATORS, SUPPORTERS, VIEWERS } from '../trust/callers.ts';
 import type { RestoreGuard } from './guard.ts';
@@ -53,7 +52,7 @@ export function createRestoreService({
   readonly guard: RestoreGuard;
   readonly suspensions: Suspensions;
 }) {
-  const rpcs = translatingErrors({
+  const rpcs = {
     async getRestoreStatus() {
       // A restore gets its number when it is detected; without one it could not be confirmed.
       await guard.untilDecided();
@@ -86,7 +85,7 @@ export function createRestoreService({
       await guard.acknowledge();
       return { confirmed };
     },
-  });
+  };
   const admitted = {
     getRestoreStatus: VIEWERS,
     declareRestore: OPERATORS,

@@ -1,5 +1,4 @@
 import { isScope } from '@phds/catalog/scopes';
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { inTransaction } from '@phds/service-kit/postgres/postgres';
 import { readStatement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
@@ -22,7 +21,7 @@ export type AuthorizationStore = ReturnType<typeof createPgAuthorizations>;
 
 /** Authorization requests and codes in Postgres. */
 export function createPgAuthorizations(pool: pg.Pool, guard: RestoreGuard) {
-  return translatingErrors({
+  return {
     async insertRequest(request: AuthorizationRequest): Promise<void> {
       await pool.query(toInsert('authorization_request', request));
     },
@@ -71,7 +70,7 @@ export function createPgAuthorizations(pool: pg.Pool, guard: RestoreGuard) {
         UPDATE authorization_code SET failed_attempts = failed_attempts + 1 WHERE hash = $1 AND consumed_at IS NULL`;
       await pool.query(text, [hash]);
     },
-  });
+  };
 }
 
 function fromCodeRow({ unverified: _unverified, ...row }: CodeRow): AuthorizationCode {

@@ -1,4 +1,3 @@
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type pg from 'pg';
 import type { App } from '../domain/app.ts';
 import type { ParsedKeys } from '../domain/public-keys.ts';
@@ -31,7 +30,7 @@ export type FetchedKeysStore = ReturnType<typeof createPgFetchedKeys>;
 
 /** Fetched keys of apps in Postgres. */
 export function createPgFetchedKeys(pool: pg.Pool) {
-  return translatingErrors({
+  return {
     /**
      * Takes the places that were last asked before that time, or never, except those of revoked apps. Nobody else gets them until they are
      * due again.
@@ -45,5 +44,5 @@ export function createPgFetchedKeys(pool: pg.Pool) {
       if ('fault' in keys) await pool.query(PUT_FAULT, [clientId, jwksUri, keys.fault]);
       else await pool.query(PUT, [clientId, jwksUri, keys.jwks, now]);
     },
-  });
+  };
 }

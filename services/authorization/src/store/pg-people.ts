@@ -1,4 +1,3 @@
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type pg from 'pg';
 
 /** Rows of one step, far from what a statement has time for. */
@@ -40,7 +39,7 @@ export function createPgPeople(pool: pg.Pool) {
     }
   }
 
-  return translatingErrors({
+  return {
     /** Client ids of the person's apps that are not revoked. */
     async findOpenApps(userId: string): Promise<string[]> {
       const text = `SELECT client_id FROM app WHERE owner_id = $1 AND status <> 'revoked'`;
@@ -65,5 +64,5 @@ export function createPgPeople(pool: pg.Pool) {
       );
       return { codes, families, apps };
     },
-  });
+  };
 }

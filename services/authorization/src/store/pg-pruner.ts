@@ -1,6 +1,5 @@
 import type { PrunedTables } from '@phds/service-kit/background';
 import type { Clock } from '@phds/service-kit/clock';
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type pg from 'pg';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -35,12 +34,12 @@ export function createPgPruner(pool: pg.Pool, clock: Clock) {
       days,
       limit,
     );
-  return translatingErrors({
+  return {
     access_token: deleting('access_token', 'hash', 'expires_at', KEPT_DAYS.accessTokens),
     authorization_request: deleting('authorization_request', 'pending_id', 'created_at', KEPT_DAYS.requests),
     authorization_code: deleting('authorization_code', 'hash', 'expires_at', KEPT_DAYS.codes),
     used_jwt: deleting('used_jwt', 'hash', 'expires_at', KEPT_DAYS.usedJwts),
     // Their access tokens went five days before.
     token_family: deleting('token_family', 'id', 'expires_at', KEPT_DAYS.families),
-  } satisfies PrunedTables);
+  } satisfies PrunedTables;
 }

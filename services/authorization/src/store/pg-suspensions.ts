@@ -1,5 +1,4 @@
 import { offsetOf } from '@phds/catalog/pagination';
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { inTransaction } from '@phds/service-kit/postgres/postgres';
 import type { Suspensions } from '@phds/service-kit/restore/service';
 import type pg from 'pg';
@@ -40,7 +39,7 @@ export function createPgSuspensions(pool: pg.Pool): Suspensions {
     const { rows } = await pool.query<{ count: number }>(COUNT, [...values]);
     return rows[0]?.count ?? 0;
   };
-  return translatingErrors({
+  return {
     count: () => count([null, null]),
     async list({ clientId, userId }, page) {
       const [{ rows: items }, total] = await Promise.all([
@@ -57,5 +56,5 @@ export function createPgSuspensions(pool: pg.Pool): Suspensions {
         }
         return confirmed;
       }),
-  });
+  };
 }

@@ -1,6 +1,5 @@
 import { isScope, type Scope } from '@phds/catalog/scopes';
 import { batchingCalls } from '@phds/service-kit/batcher';
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { readStatement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { queryVerified } from '@phds/service-kit/restore/guard';
@@ -64,7 +63,7 @@ export type TokenStore = ReturnType<typeof createPgTokens>;
 
 /** Token families and access tokens in Postgres. What changes codes or tokens returns after its commit, which also proves it. */
 export function createPgTokens(pool: pg.Pool, guard: RestoreGuard) {
-  return translatingErrors({
+  return {
     /**
      * Consumes a code and stores the result of its exchange in one transaction. Returns false without any effect when the code is
      * used, expired or invalidated, or its app is not active in the code's epoch. Of concurrent calls one wins.
@@ -118,7 +117,7 @@ export function createPgTokens(pool: pg.Pool, guard: RestoreGuard) {
     async markTokenRevoked(hash: Uint8Array, now: Date): Promise<void> {
       await pool.query({ ...MARK_TOKEN_REVOKED, values: [hash, now] });
     },
-  });
+  };
 }
 
 function createOwnTokenInsert(

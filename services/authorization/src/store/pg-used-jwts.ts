@@ -1,4 +1,3 @@
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type pg from 'pg';
 
 const USE = {
@@ -10,7 +9,7 @@ export type UsedJwts = ReturnType<typeof createPgUsedJwts>;
 
 /** Used client assertions and DPoP proofs in Postgres. */
 export function createPgUsedJwts(pool: pg.Pool) {
-  return translatingErrors({
+  return {
     /**
      * Notes the use of a JWT, by a SHA-256 that identifies it, until `expiresAt`. False if it was used before. Of concurrent calls one
      * gets true, also of those of other processes.
@@ -18,5 +17,5 @@ export function createPgUsedJwts(pool: pg.Pool) {
     async use(hash: Uint8Array, expiresAt: Date): Promise<boolean> {
       return (await pool.query({ ...USE, values: [hash, expiresAt] })).rowCount === 1;
     },
-  });
+  };
 }

@@ -1,6 +1,5 @@
 import { type Listed, offsetOf, type Page } from '@phds/catalog/pagination';
 import { isScope } from '@phds/catalog/scopes';
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { inTransaction } from '@phds/service-kit/postgres/postgres';
 import { readStatement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
@@ -44,7 +43,7 @@ export type AppStore = ReturnType<typeof createPostgresApps>;
 
 /** Apps in Postgres. */
 export function createPostgresApps({ pool, locks }: AppPools, prisma: PrismaClient, guard: RestoreGuard) {
-  return translatingErrors({
+  return {
     /**
      * Finds by client id with one indexed look-up, whether it exists or not. An app whose secret or keys a restore suspends is
      * returned as suspended.
@@ -84,7 +83,7 @@ export function createPostgresApps({ pool, locks }: AppPools, prisma: PrismaClie
       whileLocked(locks, `app ${clientId}`, change),
 
     ...createChanges(pool, prisma, guard),
-  });
+  };
 }
 
 /** In no transaction, because the change calls the ledger. */

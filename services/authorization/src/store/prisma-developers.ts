@@ -1,5 +1,4 @@
 import { type Listed, offsetOf, type Page } from '@phds/catalog/pagination';
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { PrismaClient } from './generated/client.ts';
 
 export interface Developer {
@@ -11,7 +10,7 @@ export type DeveloperStore = ReturnType<typeof createPrismaDevelopers>;
 
 /** The people whom operators let register apps, in Postgres. */
 export function createPrismaDevelopers(prisma: PrismaClient) {
-  return translatingErrors({
+  return {
     has: async (userId: string) => (await prisma.developer.findUnique({ where: { userId } })) !== null,
     /** By user id. */
     async list(page: Page): Promise<Listed<Developer>> {
@@ -28,5 +27,5 @@ export function createPrismaDevelopers(prisma: PrismaClient) {
     async remove(userId: string): Promise<void> {
       await prisma.developer.deleteMany({ where: { userId } });
     },
-  });
+  };
 }

@@ -2,6 +2,7 @@ import type { AccessRecord } from '@phds/record-chain/access-record';
 import { Batcher } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError } from '@phds/service-kit/errors';
+import { translateDatabaseError } from '@phds/service-kit/postgres/errors';
 import { LRUCache } from 'lru-cache';
 import { createChainEnd } from './chain-end.ts';
 import { createAccessRecordStamps } from './stamps.ts';
@@ -100,7 +101,7 @@ export function createAccessRecorder(dependencies: Dependencies): AccessRecorder
       try {
         return await call;
       } catch (error) {
-        const options = { cause: error, retryAfterSeconds: 1 };
+        const options = { cause: translateDatabaseError(error), retryAfterSeconds: 1 };
         throw new AppError('access_not_recorded', 'The access could not be recorded.', options);
       } finally {
         running.delete(call);
@@ -154,7 +155,8 @@ function createChain({ statements, clock, maxGrants }: Dependencies) {
         await statements.insert(batch);
       } catch (error) {
         isOver = true;
-        throw error;
+        // Not the error of Postgres, after which the batcher would insert the halves of the batch.
+        throw translateDatabaseError(error);
       }
       chain.advance(batch);
       return records;

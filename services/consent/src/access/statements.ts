@@ -7,7 +7,6 @@ import type { AccessRecord } from '@phds/record-chain/access-record';
 import type { ChainedBatch } from '@phds/record-chain/chain';
 import { parseUuid } from '@phds/record-chain/uuid';
 import { AppError } from '@phds/service-kit/errors';
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { readStatement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { Unverified } from '@phds/service-kit/restore/guard';
@@ -61,7 +60,7 @@ interface Options {
  * one transaction: what `insert` wrote is committed when it returns, and `judge` sees everything committed before it began.
  */
 export function createAccessStatements(pool: pg.Pool, { clockToleranceMs, guard }: Options) {
-  return translatingErrors({
+  return {
     /**
      * The references by which the records of each grant identify its person, fixed when the grant is created. Unknown grants are
      * omitted.
@@ -87,7 +86,7 @@ export function createAccessStatements(pool: pg.Pool, { clockToleranceMs, guard 
     /** Judges in a snapshot taken after the call began. Returns one judgement each, in order. References are those of the records. */
     judge: (accesses: readonly Access[], userRefs: readonly Uint8Array[]): Promise<Judgement[]> =>
       guard.verified(() => judge(pool, guard, accesses, userRefs)),
-  });
+  };
 }
 
 async function judge(
