@@ -1,12 +1,10 @@
-import { max, rollups, sum } from 'd3-array';
-import { type ScaleBand, scaleBand, scaleLinear } from 'd3-scale';
-import { type ReactNode, useId } from 'react';
-import { text } from '../texts/frame.ts';
+import { max, nice, rollups, sum, ticks } from 'd3-array';
+import type { ReactNode } from 'react';
 import { daysBetween } from '../ui/days.ts';
 import { formatNumber } from '../ui/formats.ts';
-import { formatDate, formatDayOfMonth } from '../ui/time.tsx';
-import { Canvas, ValueAxis } from './canvas.tsx';
+import { formatDate } from '../ui/time.tsx';
 import style from './chart.module.css';
+import { Plot, percent } from './plot.tsx';
 
 /** The reads of a day (YYYY-MM-DD). */
 interface Reads {
@@ -15,9 +13,7 @@ interface Reads {
   readonly refused: number;
 }
 
-const HEIGHT = 200;
-const MARGIN = { top: 8, right: 8, bottom: 22, left: 44 };
-const LABEL_WIDTH = 80;
+const LINES = 4;
 
 /** One entry for each day that has reads. */
 export function sumByDay(reads: readonly Reads[]): Reads[] {
@@ -37,40 +33,65 @@ export function sumByDay(reads: readonly Reads[]): Reads[] {
  */
 export function ReadBars({
   title,
+  reads,
+  from,
+  to,
+  today,
   released,
   refused,
+  onOpen,
   children,
-  ...days
-}: DaysProps & {
+}: {
   readonly title: string;
+  readonly reads: readonly Reads[];
+  readonly from: string;
+  readonly to: string;
+  /** The day to name so. */
+  readonly today?: string;
   /** What the two are called. */
   readonly released: string;
   readonly refused: string;
+  /** Opens a day whose bar is pressed: a shorter way to what the page also offers without a pointer. */
+  readonly onOpen?: (day: string) => void;
   readonly children: ReactNode;
 }) {
-  const pattern = useId();
-  const hatched = { className: style['hatched'], fill: `url(#${pattern})` };
+  const days = daysBetween(from, to);
+  const byDay = new Map(sumByDay(reads).map((counts) => [counts.date, counts]));
+  const highest = max(days, (day) => (byDay.get(day)?.released ?? 0) + (byDay.get(day)?.refused ?? 0));
+  const [, high] = nice(0, Math.max(1, highest ?? 0), LINES);
   const kinds = [
-    { name: released, look: { className: style['released'] } },
-    { name: refused, look: hatched },
-  ];
+    { kind: 'refused', name: refused },
+    { kind: 'released', name: released },
+  ] as const;
   return (
     <figure className={style['figure']}>
       <figcaption>{title}</figcaption>
-      <Canvas height={HEIGHT}>
-        {(width) => (
-          <>
-            <Hatching id={pattern} />
-            <Days {...days} kinds={kinds} width={width} />
-          </>
-        )}
-      </Canvas>
+      <Plot days={days} today={today} high={high} lines={ticks(0, high, LINES).filter(Number.isInteger)}>
+        <div className={style['bars']}>
+          {days.map((day) => {
+            const counts = byDay.get(day);
+            const opens = counts && onOpen && { className: style['opens'], onClick: () => onOpen(day) };
+            return (
+              <div key={day} {...opens}>
+                {kinds.map(({ kind, name }) =>
+                  counts === undefined || counts[kind] === 0 ? null : (
+                    <div
+                      key={kind}
+                      className={style[kind]}
+                      style={{ height: percent(counts[kind], high) }}
+                      title={`${formatDate(day)}, ${name}: ${formatNumber(counts[kind])}`}
+                    />
+                  ),
+                )}
+              </div>
+            );
+          })}
+        </div>
+      </Plot>
       <ul className={style['legend']}>
-        {kinds.map(({ name, look }) => (
-          <li key={name}>
-            <svg viewBox="0 0 12 12" aria-hidden="true">
-              <rect width="12" height="12" rx="3" {...look} />
-            </svg>
+        {kinds.toReversed().map(({ kind, name }) => (
+          <li key={kind}>
+            <span className={style[kind]} aria-hidden="true" />
             {name}
           </li>
         ))}
@@ -78,106 +99,4 @@ export function ReadBars({
       {children}
     </figure>
   );
-}
-
-function Hatching({ id }: { readonly id: string }) {
-  return (
-    <pattern id={id} width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-      <rect className={style['hatchGround']} width="6" height="6" />
-      <rect className={style['hatchLine']} width="3" height="6" />
-    </pattern>
-  );
-}
-
-interface DaysProps {
-  readonly reads: readonly Reads[];
-  readonly from: string;
-  readonly to: string;
-  /** The day to name so. */
-  readonly today?: string;
-  /** Opens a day whose bar is pressed: a shorter way to what the page also offers without a pointer. */
-  readonly onOpen?: (day: string) => void;
-}
-
-function Days({
-  reads,
-  from,
-  to,
-  today,
-  onOpen,
-  kinds,
-  width,
-}: DaysProps & {
-  readonly kinds: readonly { readonly name: string; readonly look: object }[];
-  readonly width: number;
-}) {
-  const days = daysBetween(from, to);
-  const drawn = sumByDay(reads).filter(({ date }) => days.includes(date));
-  const x = scaleBand(days, [MARGIN.left, width - MARGIN.right]).padding(0.2);
-  const highest = max(drawn, ({ released, refused }) => released + refused) ?? 0;
-  const y = scaleLinear([0, Math.max(1, highest)], [HEIGHT - MARGIN.bottom, MARGIN.top]).nice(4);
-  const every = Math.ceil((days.length * LABEL_WIDTH) / width);
-  const ticks = y.ticks(4).filter(Number.isInteger);
-  return (
-    <>
-      <ValueAxis ticks={ticks} y={y} from={MARGIN.left} to={width - MARGIN.right} />
-      {drawn.map(({ date, released, refused }) => (
-        <g
-          key={date}
-          transform={`translate(${x(date) ?? 0} 0)`}
-          {...(onOpen && { className: style['opens'], onClick: () => onOpen(date) })}
-        >
-          {[
-            { from: 0, count: released, ...kinds[0] },
-            { from: released, count: refused, ...kinds[1] },
-          ].map(({ from: base, count, name, look }) =>
-            count === 0 ? null : (
-              <rect
-                key={name}
-                y={y(base + count)}
-                width={x.bandwidth()}
-                height={Math.max(1, y(base) - y(base + count))}
-                rx="2"
-                {...look}
-              >
-                <title>{`${formatDate(date)}, ${name}: ${formatNumber(count)}`}</title>
-              </rect>
-            ),
-          )}
-        </g>
-      ))}
-      <DayLabels days={days} x={x} every={every} today={today} />
-    </>
-  );
-}
-
-/** The dates of some days below their bars. Today has its own label, for which its neighbours make room. */
-function DayLabels({
-  days,
-  x,
-  every,
-  today,
-}: {
-  readonly days: readonly string[];
-  readonly x: ScaleBand<string>;
-  readonly every: number;
-  readonly today: string | undefined;
-}) {
-  const present = days.indexOf(today ?? '');
-  return days.map((day, index) => {
-    const isUsual = index % every === 0 && (present < 0 || Math.abs(index - present) >= every);
-    if (!isUsual && index !== present) return null;
-    const isLast = index === days.length - 1;
-    return (
-      <text
-        key={day}
-        className={style['label']}
-        x={(x(day) ?? 0) + x.bandwidth() / (isLast ? 1 : 2)}
-        y={HEIGHT - 6}
-        textAnchor={isLast ? 'end' : 'middle'}
-      >
-        {index === present ? text('today') : formatDayOfMonth(day)}
-      </text>
-    );
-  });
 }

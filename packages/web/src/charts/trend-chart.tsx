@@ -1,22 +1,18 @@
 import { findMetricByName, type MetricKey } from '@phds/catalog/metrics';
-import { extent } from 'd3-array';
-import { scaleLinear, scaleUtc } from 'd3-scale';
-import { area, line } from 'd3-shape';
+import { extent, nice, ticks } from 'd3-array';
 import type { TrendPoint as AnyPoint } from '../api/resources.ts';
 import { text } from '../texts/frame.ts';
-import { addDays, toDay, today } from '../ui/days.ts';
+import { addDays, daysBetween, today } from '../ui/days.ts';
 import { formatNumber } from '../ui/formats.ts';
 import { formatDayOfMonth } from '../ui/time.tsx';
-import { Canvas, ValueAxis } from './canvas.tsx';
 import style from './chart.module.css';
 import { DataTable } from './data-table.tsx';
+import { Plot } from './plot.tsx';
 
-const HEIGHT = 140;
-const LABEL_WIDTH = 90;
+const LINES = 3;
 const HOUR_MINUTES = 60;
 // The service's default: points of the last 30 days.
 const SHOWN_DAYS = 30;
-const MARGIN = { top: 8, right: 22, bottom: 24, left: 40 };
 
 /** A point with a value. */
 export interface TrendPoint extends AnyPoint {
@@ -45,18 +41,18 @@ export function TrendChart({
       <figcaption>
         {name} <span className={style['unit']}>{toUnitText(newest.unit, newest.type)}</span>
       </figcaption>
-      <Canvas height={HEIGHT}>{(width) => <Trend points={points} width={width} />}</Canvas>
+      <Trend points={points} />
+      {points.length === 1 ? <span>{pointText(newest)}</span> : null}
       {points.some(isUnfinished) ? (
         <ul className={style['legend']}>
           <li>
-            <svg viewBox="0 0 12 12" aria-hidden="true">
-              <circle className={style['unfinished']} cx="6" cy="6" r="4" />
-            </svg>
+            <span className={style['ring']} aria-hidden="true" />
             {text('chartToday')}
           </li>
         </ul>
       ) : null}
       <DataTable
+        title={name}
         columns={[text('chartDay'), text('chartValue'), text('chartLowest'), text('chartHighest')]}
         rows={() =>
           points.map((point) => [
@@ -85,100 +81,53 @@ function valueText(point: TrendPoint): string {
 }
 
 /** A line, and the range of readings where points are averages of single readings. The line ends with the last whole day. */
-function Trend({ points, width }: { readonly points: readonly TrendPoint[]; readonly width: number }) {
-  const all = points.toSorted((one, other) => one.start.localeCompare(other.start));
-  const ordered = all.filter((point) => !isUnfinished(point));
-  const isAveraged = all.every(({ type }) => !isTotal(type));
-  const { x, y } = toScales(all, { width, isAveraged });
-  const at = (point: TrendPoint) => x(Date.parse(dayOf(point)));
-  const path = line<TrendPoint>(at, (point) => y(point.value))(ordered) ?? '';
-  const band =
-    area<TrendPoint>(
-      at,
-      (point) => y(point.min),
-      (point) => y(point.max),
-    )(ordered) ?? '';
+function Trend({ points }: { readonly points: readonly TrendPoint[] }) {
+  const ordered = points.toSorted((one, other) => one.start.localeCompare(other.start));
+  const whole = ordered.filter((point) => !isUnfinished(point));
+  const isAveraged = points.every(({ type }) => !isTotal(type));
+  const [first = '', last = ''] = extent([addDays(today(), 1 - SHOWN_DAYS), today(), ...points.map(dayOf)]);
+  const days = daysBetween(first, last);
+  const values = isAveraged
+    ? points.flatMap(({ min, max }) => [min, max])
+    : [0, ...points.map(({ value }) => value)];
+  const [lowest = 0, highest = 1] = extent(values);
+  const room = lowest === highest ? 1 : 0;
+  const [low, high] = nice(lowest - room, highest + room, LINES);
+  const x = (point: TrendPoint) => (100 * (days.indexOf(dayOf(point)) + 0.5)) / days.length;
+  const y = (value: number) => (100 * (high - value)) / (high - low);
+  const at = (point: TrendPoint, value = point.value) => `${x(point)} ${y(value)}`;
+  const band = [
+    ...whole.map((point) => at(point, point.max)),
+    ...whole.toReversed().map((point) => at(point, point.min)),
+  ];
   return (
-    <>
-      <ValueAxis ticks={y.ticks(3)} y={y} from={MARGIN.left} to={width - MARGIN.right} />
-      {isAveraged ? <path className={style['band']} d={band} /> : null}
-      <path className={style['line']} d={path} />
-      {all.map((point) => (
-        <circle
-          key={point.start}
-          className={isUnfinished(point) ? style['unfinished'] : style['dot']}
-          cx={at(point)}
-          cy={y(point.value)}
-          r={isUnfinished(point) || all.length === 1 ? 4.5 : 2.2}
-        >
-          <title>{`${formatDayOfMonth(dayOf(point))}: ${valueText(point)}`}</title>
-        </circle>
-      ))}
-      {all.length > 1
-        ? null
-        : all.map((point) => (
-            <SinglePoint key={point.start} point={point} x={at(point)} y={y(point.value)} width={width} />
-          ))}
-      {x.ticks(Math.max(3, Math.floor(width / LABEL_WIDTH) - 1)).map((tick) => (
-        <text
-          key={tick.getTime()}
-          className={style['label']}
-          x={x(tick)}
-          y={HEIGHT - 5}
-          textAnchor={x(tick) > width - LABEL_WIDTH / 2 ? 'end' : 'middle'}
-        >
-          {formatDayOfMonth(toDay(tick.getTime()))}
-        </text>
-      ))}
-    </>
+    <Plot days={days} low={low} high={high} lines={ticks(low, high, LINES)}>
+      <svg className={style['trend']} viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">
+        {isAveraged && whole.length > 0 ? <path className={style['band']} d={`M${band.join('L')}`} /> : null}
+        {whole.length > 0 ? (
+          <path className={style['path']} d={`M${whole.map((point) => at(point)).join('L')}`} />
+        ) : null}
+        {ordered.map((point) => (
+          // A line without length is a dot, which keeps its form in a drawing that is stretched.
+          <g key={point.start} className={isUnfinished(point) ? style['unfinished'] : style['dot']}>
+            <path d={`M${at(point)}h0`}>
+              <title>{pointText(point)}</title>
+            </path>
+            {isUnfinished(point) ? <path className={style['hole']} d={`M${at(point)}h0`} /> : null}
+          </g>
+        ))}
+      </svg>
+    </Plot>
   );
 }
 
-/** A single point has no line, so it names its day and value. */
-function SinglePoint({
-  point,
-  x,
-  y,
-  width,
-}: {
-  readonly point: TrendPoint;
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-}) {
-  const isRight = x > width / 2;
-  return (
-    <text
-      className={style['label']}
-      x={isRight ? x - 9 : x + 9}
-      y={y}
-      dy="0.32em"
-      textAnchor={isRight ? 'end' : 'start'}
-    >
-      {`${formatDayOfMonth(dayOf(point))}: ${formatNumber(point.value)}`}
-    </text>
-  );
+function pointText(point: TrendPoint): string {
+  return `${formatDayOfMonth(dayOf(point))}: ${valueText(point)}`;
 }
 
 /** The date of a point in the person's time zone, which `start` uses. */
 function dayOf({ start }: TrendPoint): string {
   return start.slice(0, 10);
-}
-
-function toScales(
-  points: readonly TrendPoint[],
-  { width, isAveraged }: { readonly width: number; readonly isAveraged: boolean },
-) {
-  const [first = '', last = ''] = extent([addDays(today(), 1 - SHOWN_DAYS), today(), ...points.map(dayOf)]);
-  const values = isAveraged
-    ? points.flatMap(({ min, max }) => [min, max])
-    : [0, ...points.map(({ value }) => value)];
-  const [low = 0, high = 1] = extent(values);
-  const room = low === high ? 1 : 0;
-  return {
-    x: scaleUtc([Date.parse(first), Date.parse(last)], [MARGIN.left, width - MARGIN.right]),
-    y: scaleLinear([low - room, high + room], [HEIGHT - MARGIN.bottom, MARGIN.top]).nice(3),
-  };
 }
 
 const UNITS: Readonly<Record<string, string>> = {

@@ -167,7 +167,7 @@ test('blocked reads are told from shared ones in the lines, the chart and its ta
     ['27 Nov 2026', '2', '3'],
     ['26 Nov 2026', '0', '2'],
   ]);
-  expect(chart.querySelectorAll('g rect[fill^="url(#"]')).toHaveLength(2);
+  expect(chart.querySelectorAll('.bars .refused')).toHaveLength(2);
 });
 
 test('apps of the same name are told apart, in the lines and in the filter', async () => {
@@ -234,7 +234,7 @@ test('the page shows 30 days, or 7 or 90, and a bar opens its day', async () => 
   await page.press('90 days', 'radio');
   expect(lastQuery(page, 'summarizeAccesses')).toMatchObject({ from: '2026-08-30', to: '2026-11-27' });
   page.see('Today', screen.getByRole('figure'));
-  await page.press(screen.getByRole('figure').querySelector('g rect') as Element);
+  await page.press(screen.getByRole('figure').querySelector('.released') as Element);
   expect(lastQuery(page, 'summarizeAccesses')).toMatchObject({ from: '2026-11-27', to: '2026-11-27' });
   expect(screen.queryByRole('radio', { checked: true })).toBeNull();
 });

@@ -152,6 +152,7 @@ function Answers({ clientId }: { readonly clientId: string }) {
             to={today()}
           >
             <DataTable
+              title={text('usage', { days: USAGE_DAYS })}
               columns={[text('day'), text('endpoint'), text('status'), text('count')]}
               rows={() => usage.flatMap(toRows)}
             />

@@ -31,6 +31,7 @@ export function DayChart({
         onOpen={onOpen}
       >
         <DataTable
+          title={text('chartTitle')}
           columns={[text('day'), text('shared'), text('blocked')]}
           rows={() =>
             sumByDay(days).map(({ date, released, refused }) => [
