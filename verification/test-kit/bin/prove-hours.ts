@@ -3,7 +3,7 @@
  * clock change in Europe/Berlin, 31 December and 29 February. About 20 minutes on two cores. Exits with 1 when a test fails.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync } from 'node:fs';
+import { existsSync, globSync, mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
@@ -46,7 +46,8 @@ const { at } = new Command('pnpm prove:hours')
 if (!FILES.every((file) => existsSync(file))) throw new Error('A file of the list does not exist.');
 const [clock] = globSync('/usr/lib/*/faketime/libfaketime.so.1');
 if (clock === undefined) throw new Error('Install the packages libfaketime, gcc and libc6-dev first.');
-const waits = join(mkdtempSync(join(tmpdir(), 'phds-hours-')), 'plain-waits.so');
+using directory = mkdtempDisposableSync(join(tmpdir(), 'phds-hours-'));
+const waits = join(directory.path, 'plain-waits.so');
 const source = resolve(import.meta.dirname, '../src/plain-waits.c');
 execFileSync('cc', ['-shared', '-fPIC', '-O1', '-o', waits, source]);
 

@@ -47,7 +47,11 @@ async function runJest(args, outcomeFile) {
   const require = createRequire(join(workspace, 'package.json'));
   const jest = join(dirname(require.resolve('jest/package.json')), 'bin/jest.js');
   // DEP0123: clients of tests connect to 127.0.0.1 with TLS.
-  const flags = ['--disable-warning=ExperimentalWarning', '--disable-warning=DEP0123'];
+  const flags = [
+    '--disable-warning=ExperimentalWarning',
+    '--disable-warning=DEP0123',
+    '--max-semi-space-size=8',
+  ];
   const child = spawn(process.execPath, [jest, ...args], {
     cwd: workspace,
     stdio: 'inherit',

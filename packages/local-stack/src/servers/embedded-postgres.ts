@@ -42,6 +42,7 @@ export const THROWAWAY_SETTINGS: Readonly<Record<string, string>> = {
   synchronous_commit: 'off',
   full_page_writes: 'off',
   autovacuum: 'off',
+  shared_buffers: '32MB',
 };
 
 const STOP_TIMEOUT_MS = 15_000;
