@@ -2,7 +2,7 @@ import { create, type DescService } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { expect, test } from '@jest/globals';
 import { ListSuspendedResponseSchema, RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
-import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
+import { GrantService } from '@phds/contracts/phds/consent/v1/grants_pb';
 import { AppError, notFound, unavailable } from '@phds/service-kit/errors';
 import { collectOutput } from '@phds/test-kit/collected-output';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
@@ -57,7 +57,7 @@ test('a service that answers that it cannot work now is not called unreachable',
 test('a replay ends every grant that the log names, however its lines begin, and nothing else', async () => {
   const asked: string[] = [];
   const { parts, texts } = surroundings({
-    [PersonOperatorService.typeName]: {
+    [GrantService.typeName]: {
       endGrant: async ({ grantId }: { grantId: string }) => {
         asked.push(grantId);
         if (grantId === 'grt_new') throw notFound();

@@ -4,8 +4,8 @@ import { expect, test } from '@jest/globals';
 import {
   AppStatus,
   AppStatusSchema,
-  CheckLivenessResponseSchema,
   GrantStatus,
+  LivenessSchema,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { type OperatorAct, OperatorActSchema } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
 import { findMember, type Row, toMessage } from '../src/rpc/rows.ts';
@@ -22,8 +22,8 @@ test('a message has the values of its row: times, members of enums, messages and
     sub: '',
   };
   const row = { appAlive: true, familyAlive: false, tokenAlive: true, grant, other: 'column' };
-  expect(toMessage(CheckLivenessResponseSchema, row)).toEqual(
-    create(CheckLivenessResponseSchema, {
+  expect(toMessage(LivenessSchema, row)).toEqual(
+    create(LivenessSchema, {
       appAlive: true,
       tokenAlive: true,
       grant: {
@@ -45,9 +45,7 @@ test('a large number becomes a bigint, bytes stay, and a column that is NULL lea
 test('a name that the enum lacks is refused', () => {
   const grant = { status: 'lost', scopes: [], expiresAt: AT, userId: '', dataFrom: '', sub: '' };
   const row = { appAlive: true, familyAlive: true, tokenAlive: true, grant };
-  expect(() => toMessage(CheckLivenessResponseSchema, row)).toThrow(
-    'phds.consent.v1.GrantStatus has no lost',
-  );
+  expect(() => toMessage(LivenessSchema, row)).toThrow('phds.consent.v1.GrantStatus has no lost');
 });
 
 test('a member of an enum is found by its number, and a number of a later release is refused', () => {

@@ -3,9 +3,9 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import {
   AppStatus,
-  type CheckLivenessRequest,
   GrantStatus,
   LedgerService,
+  type LivenessCheck,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
 import { AppError } from '@phds/service-kit/errors';
@@ -53,7 +53,7 @@ function toState({ status, epoch, revision, changedAt, lock }: FakeApp) {
 }
 
 function createLedger(fake: FakeConsent): UnaryRpcs<typeof LedgerService> {
-  const check = async ({ clientId, appEpoch, grantId, familyId, tokenHash }: CheckLivenessRequest) => {
+  const check = async ({ clientId, appEpoch, grantId, familyId, tokenHash }: LivenessCheck) => {
     fake.enter('checkLiveness');
     const app = fake.apps.get(clientId);
     const grant = fake.grants.get(grantId);
@@ -122,7 +122,6 @@ function createLedger(fake: FakeConsent): UnaryRpcs<typeof LedgerService> {
       fake.revokedTokens.add(Buffer.from(tokenHash).toString('hex'));
       return {};
     },
-    checkLiveness: check,
     checkLivenesses: async ({ checks }) => {
       if (checks.length > 64) throw new Error('more checks than consent accepts');
       return { results: await Promise.all(checks.map(check)) };

@@ -1,4 +1,4 @@
-import type { CheckLivenessRequest, CheckLivenessResponse } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import type { LivenessCheck, Liveness as LivenessMessage } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
 import { readStatement, select } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
@@ -10,13 +10,13 @@ import type { GrantTerms } from './terms.ts';
 
 /** The subjects of a liveness check; empty ids are not checked. */
 export interface LivenessQuery
-  extends Pick<CheckLivenessRequest, 'clientId' | 'appEpoch' | 'grantId' | 'familyId' | 'tokenHash'> {
+  extends Pick<LivenessCheck, 'clientId' | 'appEpoch' | 'grantId' | 'familyId' | 'tokenHash'> {
   /** When a token without a grant was issued; null for other tokens. */
   readonly issuedAt: Date | null;
 }
 
 /** What is live now. Subjects that were not checked count as live. A grant suspended by a restore counts as revoked. */
-interface Liveness extends Omit<Row<CheckLivenessResponse>, 'grant'> {
+interface Liveness extends Omit<Row<LivenessMessage>, 'grant'> {
   /** Null when not requested, unknown, or another app's. */
   readonly grant: (GrantTerms & Pick<Grant, 'status' | 'userId' | 'sub'>) | null;
 }

@@ -72,7 +72,7 @@ describe('erasing a person', () => {
     expect(await record(consent, accessOf(grant))).toBe(Verdict.GRANT_REVOKED);
     expect(await everything()).not.toContain('late-reader');
     const liveness = { clientId: app.clientId, appEpoch: 1, grantId: grant.grantId, familyId: 'fam_x' };
-    expect((await consent.ledger.checkLiveness(liveness)).grant).toBeUndefined();
+    expect((await consent.checkLiveness(liveness)).grant).toBeUndefined();
   });
 
   test('stays in effect when the person consents again: the first read is released, and no record links the two identities', async () => {

@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(() => consent[Symbol.asyncDispose]());
 
 const checkLiveness = ({ grantId }: Grant) =>
-  consent.ledger.checkLiveness({ clientId: app.clientId, appEpoch: app.epoch, grantId });
+  consent.checkLiveness({ clientId: app.clientId, appEpoch: app.epoch, grantId });
 
 describe('a database that was restored under a running service', () => {
   let before: Grant;

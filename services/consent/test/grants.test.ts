@@ -127,7 +127,7 @@ describe('revoking', () => {
     lines.length = 0;
     await narrow('logged-person', { id: narrowed, ...{ setScopes: true, scopes: [HEART] } });
     await revoke(own, 'logged-person');
-    await consent.people.endGrant({ grantId: byOperator });
+    await consent.grants.asOperator.endGrant({ grantId: byOperator });
     await revokeAll('logged-person');
     const logged = lines.map((line) => JSON.parse(line)).filter(({ grantId }) => grantId !== undefined);
     expect(logged.slice(0, 3)).toMatchObject([
@@ -263,7 +263,7 @@ async function appGrantOf({ clientId }: RegisteredApp, id: string) {
 async function subOf(app: RegisteredApp, { grantId }: { grantId: string }): Promise<string> {
   const { sub } = await appGrantOf(app, grantId);
   const { clientId, epoch: appEpoch } = app;
-  const { grant } = await consent.ledger.checkLiveness({ clientId, appEpoch, grantId });
+  const { grant } = await consent.checkLiveness({ clientId, appEpoch, grantId });
   expect(grant?.sub).toBe(sub);
   expect(sub).toMatch(SUB);
   return sub;
@@ -389,9 +389,9 @@ describe('a grant that its app ends', () => {
   test('or an operator, names that one on the receipt and to the app', async () => {
     const app = await registerApp(consent);
     const { grantId } = await approve(consent, app, 'helped');
-    const { revokedAt } = await consent.people.endGrant({ grantId });
+    const { revokedAt } = await consent.grants.asOperator.endGrant({ grantId });
     expect(await appGrantOf(app, grantId)).toMatchObject({ endedBy: 'operator', endedAt: revokedAt });
-    expect(await consent.people.endGrant({ grantId })).toMatchObject({ revokedAt });
+    expect(await consent.grants.asOperator.endGrant({ grantId })).toMatchObject({ revokedAt });
     const { receipt } = await consent.asGateway.getReceipt({ grantId }, await consent.session('helped'));
     expect(decodeJwt(receipt)['events']).toMatchObject([
       { event_state: 'given' },

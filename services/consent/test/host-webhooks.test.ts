@@ -202,10 +202,10 @@ test('an operator lists, pauses and resumes the endpoint by its name, and delive
     return webhooks.find(({ webhook }) => webhook?.clientId === 'host:crm');
   };
   expect(await listed()).toMatchObject({ appName: '', webhook: { url: receiver.url } });
-  await operators.pauseWebhook({ clientId: 'host:crm' });
+  await operators.setWebhookPaused({ clientId: 'host:crm', paused: true });
   const { grantId } = await approve(consent, app, 'paused');
   expect(await listed()).toMatchObject({ pausedAt: {} });
-  await operators.resumeWebhook({ clientId: 'host:crm' });
+  await operators.setWebhookPaused({ clientId: 'host:crm', paused: false });
   await arrivedAbout(grantId, 1);
   const since = timestampFromDate(new Date(0));
   const again = await operators.redeliverEvents({ clientId: 'host:crm', since, deliveredToo: true });

@@ -83,7 +83,7 @@ describe('an app', () => {
     expect(raised).toMatchObject({ status: AppStatus.ACTIVE, epoch: 2, revision: 5 });
     expect(raised.statusChangedAt).toEqual(before.statusChangedAt);
     expect(await set(AppStatus.ACTIVE, 5)).toEqual(raised);
-    const alive = await consent.ledger.checkLiveness({ ...NOTHING, clientId, appEpoch: 1, grantId });
+    const alive = await consent.checkLiveness({ ...NOTHING, clientId, appEpoch: 1, grantId });
     expect(alive).toMatchObject({ appAlive: false, grant: { status: GrantStatus.REVOKED } });
     const { grant } = await consent.asGateway.getGrant({ id: grantId }, await consent.session('restored'));
     expect(grant?.revokedAt).toBeDefined();
@@ -135,7 +135,7 @@ describe('liveness', () => {
   test('reports a live app, family, token and grant', async () => {
     const app = await registerApp(consent);
     const grant = await approve(consent, app, 'alive', { dataFrom: '2026-01-01' });
-    const answer = await consent.ledger.checkLiveness({
+    const answer = await consent.checkLiveness({
       clientId: app.clientId,
       appEpoch: 1,
       grantId: grant.grantId,
@@ -158,7 +158,7 @@ describe('liveness', () => {
     for (let time = 0; time < 2; time += 1) {
       await consent.ledger.revokeFamily({ familyId, expiresAt: soon() });
       await consent.ledger.revokeToken({ tokenHash, expiresAt: soon() });
-      const answer = await consent.ledger.checkLiveness({
+      const answer = await consent.checkLiveness({
         clientId,
         appEpoch: 1,
         grantId: '',
@@ -177,10 +177,10 @@ describe('liveness', () => {
     const { grantId } = await approve(consent, app, 'sleeper');
     await consent.ledger.setAppStatus({ clientId: app.clientId, status });
     const question = { ...NOTHING, clientId: app.clientId, appEpoch: 1, grantId };
-    const answer = await consent.ledger.checkLiveness(question);
+    const answer = await consent.checkLiveness(question);
     expect(answer).toMatchObject({ appAlive: false, grant: { status: grantStatus } });
     await consent.ledger.setAppStatus({ clientId: app.clientId, status: AppStatus.ACTIVE });
-    const later = await consent.ledger.checkLiveness(question);
+    const later = await consent.checkLiveness(question);
     expect(later.appAlive).toBe(status === AppStatus.SUSPENDED);
     expect(later.grant?.status).toBe(grantStatus);
   });
@@ -189,7 +189,7 @@ describe('liveness', () => {
     const [one, other] = [await registerApp(consent), await registerApp(consent)];
     const { grantId } = await approve(consent, other, 'alive');
     for (const id of ['', newId('grt'), grantId]) {
-      const answer = await consent.ledger.checkLiveness({
+      const answer = await consent.checkLiveness({
         ...NOTHING,
         clientId: one.clientId,
         appEpoch: 1,
@@ -198,7 +198,7 @@ describe('liveness', () => {
       expect(answer).toMatchObject({ appAlive: true, familyAlive: true, tokenAlive: true });
       expect(answer.grant).toBeUndefined();
     }
-    const unknown = await consent.ledger.checkLiveness({ ...NOTHING, clientId: newId('app'), appEpoch: 1 });
+    const unknown = await consent.checkLiveness({ ...NOTHING, clientId: newId('app'), appEpoch: 1 });
     expect(unknown.appAlive).toBe(false);
   });
 });
@@ -218,7 +218,7 @@ describe('several liveness checks in one call', () => {
     await consent.ledger.setAppStatus({ clientId: second.clientId, status: AppStatus.SUSPENDED });
     const checks = [second, unknown, first, { ...first, grantId: second.grantId }, second];
     const { results } = await consent.ledger.checkLivenesses({ checks });
-    expect(results).toEqual(await Promise.all(checks.map((check) => consent.ledger.checkLiveness(check))));
+    expect(results).toEqual(await Promise.all(checks.map((check) => consent.checkLiveness(check))));
     expect(results.map(({ appAlive }) => appAlive)).toEqual([false, false, true, true, false]);
     expect(results.map(({ grant }) => grant?.status)).toEqual([
       GrantStatus.ACTIVE,

@@ -140,11 +140,11 @@ describe('a person', () => {
     const { grantId } = await approve(consent, app, 'seen');
     await approve(consent, app, 'others');
     await act({ userId: 'seen' }, 'phds.authorization.v1.AppOperatorService/AddDeveloper');
-    await act({ grantId }, 'phds.consent.v1.PersonOperatorService/EndGrant');
+    await act({ grantId }, 'phds.consent.v1.GrantService/EndGrant');
     await act({ userId: 'others' });
     expect(await listOwn('seen')).toMatchObject([
       {
-        rpc: 'phds.consent.v1.PersonOperatorService/EndGrant',
+        rpc: 'phds.consent.v1.GrantService/EndGrant',
         clientId: app.clientId,
         appName: 'Pulse Diary',
       },

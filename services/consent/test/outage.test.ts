@@ -210,6 +210,6 @@ describe('with every connection of a pool in use', () => {
     );
     expect(await record(consent, { ...accessOf(grant), familyId })).toBe(Verdict.RELEASED);
     const alive = { clientId: app.clientId, appEpoch: 1, grantId: '', familyId, tokenHash: new Uint8Array() };
-    expect(await consent.ledger.checkLiveness(alive)).toMatchObject({ appAlive: true, familyAlive: true });
+    expect(await consent.checkLiveness(alive)).toMatchObject({ appAlive: true, familyAlive: true });
   });
 });

@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterEach(() => consent[Symbol.asyncDispose]());
 
 function checkLiveness(grant: { grantId: string }, issuedAt: Date | null = null) {
-  return consent.ledger.checkLiveness({
+  return consent.checkLiveness({
     clientId: app.clientId,
     appEpoch: app.epoch,
     grantId: grant.grantId,

@@ -1,10 +1,15 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AccessService, type Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { GrantService } from '@phds/contracts/phds/consent/v1/grants_pb';
-import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import {
+  LedgerService,
+  type Liveness,
+  type LivenessCheckSchema,
+} from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
 import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
 import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
@@ -113,6 +118,7 @@ export async function startConsent(options: RunningServiceOptions = {}) {
     channel(READER),
     channel(ENDER),
   ];
+  const ledger = authorization.client(LedgerService);
   const running = resources.move();
   return {
     service,
@@ -130,7 +136,11 @@ export async function startConsent(options: RunningServiceOptions = {}) {
       OPERATOR_NAME: findOperator(OPERATOR) ?? '',
       SERVICE_PRIVATE_KEY: keys.pem(OPERATOR),
     },
-    ledger: authorization.client(LedgerService),
+    ledger,
+    async checkLiveness(check: MessageInitShape<typeof LivenessCheckSchema>) {
+      const { results } = await ledger.checkLivenesses({ checks: [check] });
+      return results[0] as Liveness;
+    },
     /** Opens and decides. */
     asAuthorization: authorization.client(ConsentService),
     asOperator: operator.client(ConsentService),
@@ -144,7 +154,11 @@ export async function startConsent(options: RunningServiceOptions = {}) {
     sandbox: gateway.client(SandboxService),
     sessions: gateway.client(SessionService),
     people: operator.client(PersonOperatorService),
-    grants: { asReader: reader.client(GrantService), asEnder: ender.client(GrantService) },
+    grants: {
+      asReader: reader.client(GrantService),
+      asEnder: ender.client(GrantService),
+      asOperator: operator.client(GrantService),
+    },
     recordsAsService: ender.client(AccessService),
     acts: {
       asOperator: operator.client(OperatorActService),

@@ -271,7 +271,7 @@ describe('an operator', () => {
   test('pauses an endpoint, whatever its developer does, and resumes it', async () => {
     const { app, receiver, causeThree } = await setUp();
     const { clientId } = app;
-    await harness.operators.pauseWebhook({ clientId });
+    await harness.operators.setWebhookPaused({ clientId, paused: true });
     const grantId = await causeThree('paused');
     const settings = { clientId, url: receiver.url, events: ALL_EVENTS };
     const put = await harness.webhooks.putWebhook(settings, await consent.session(app.ownerId));
@@ -282,10 +282,10 @@ describe('an operator', () => {
       { appName: 'Pulse Diary', pending: 3, failed: 0, pausedAt: {}, webhook: { clientId } },
     ]);
 
-    await harness.operators.resumeWebhook({ clientId });
+    await harness.operators.setWebhookPaused({ clientId, paused: false });
     await harness.deliver();
     expect(typesOf(receiver.events, grantId)).toEqual(THREE);
-    const unknown = harness.operators.pauseWebhook({ clientId: 'app_unknown' });
+    const unknown = harness.operators.setWebhookPaused({ clientId: 'app_unknown', paused: true });
     await expect(unknown).rejects.toThrow('no webhook endpoint');
   });
 

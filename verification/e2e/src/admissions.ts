@@ -46,11 +46,13 @@ const ADMITTED: Table = {
         'GetPendingApproval ListPendingApprovals ReleasePendingApproval ListGrants GetGrant NarrowGrant RevokeGrant RevokeAllGrants ListConnectedApps RequestDeletion GetReceipt',
       operator: 'EraseUser',
     },
-    'phds.consent.v1.GrantService': { 'example-service': 'CheckSharing ListGrants GetGrant EndGrant' },
+    'phds.consent.v1.GrantService': {
+      'example-service': 'CheckSharing ListGrants GetGrant EndGrant',
+      operator: 'ListGrants EndGrant',
+    },
     'phds.consent.v1.EventService': { 'health-data': 'ReportDataChanges' },
     'phds.consent.v1.LedgerService': {
-      authorization:
-        'PutApp SetAppStatus SetAppLock SetAppOwner RevokeFamily RevokeToken CheckLiveness CheckLivenesses',
+      authorization: 'PutApp SetAppStatus SetAppLock SetAppOwner RevokeFamily RevokeToken CheckLivenesses',
     },
     'phds.consent.v1.OperatorActService': {
       authorization: 'BeginAct EndAct',
@@ -59,14 +61,14 @@ const ADMITTED: Table = {
       gateway: 'ListOwnActs',
     },
     'phds.consent.v1.PersonOperatorService': {
-      operator: 'GetPerson ListPersonGrants AnnounceRecordsRead EndGrant EndPersonSessions ListCompletedActs',
+      operator: 'GetPerson AnnounceRecordsRead EndPersonSessions ListCompletedActs',
     },
     'phds.consent.v1.SandboxService': {
       gateway: 'FindSandboxGrant ChangeSandboxGrant',
     },
     'phds.consent.v1.SessionService': { gateway: 'EndSessions CheckSession' },
     'phds.consent.v1.WebhookOperatorService': {
-      operator: 'ListWebhooks PauseWebhook ResumeWebhook RedeliverEvents',
+      operator: 'ListWebhooks SetWebhookPaused RedeliverEvents',
     },
     'phds.consent.v1.WebhookService': {
       gateway:

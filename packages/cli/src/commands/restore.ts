@@ -9,7 +9,7 @@ import {
   RestoreKind,
   RestoreService,
 } from '@phds/contracts/phds/common/v1/restore_pb';
-import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
+import { GrantService } from '@phds/contracts/phds/consent/v1/grants_pb';
 import { AppError } from '@phds/service-kit/errors';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { toDocument, toText } from '../operator/command.ts';
@@ -230,7 +230,7 @@ export async function replayRevocations(
   { file, json }: { readonly file: string; readonly json: boolean },
   surroundings: OperatorSurroundings,
 ): Promise<number> {
-  return callAsOperator(['consent', PersonOperatorService], json, surroundings, async (client) => {
+  return callAsOperator(['consent', GrantService], json, surroundings, async (client) => {
     const logged = await readEnds(file);
     let ended = 0;
     for (const grantId of logged.ended) if (await endAgain(client, grantId)) ended += 1;
@@ -244,7 +244,7 @@ ${narrowed.length === 0 ? '' : `Narrowed later than the log begins, perhaps afte
 }
 
 /** Returns false for a grant that was made after the backup. */
-async function endAgain(client: Client<typeof PersonOperatorService>, grantId: string): Promise<boolean> {
+async function endAgain(client: Client<typeof GrantService>, grantId: string): Promise<boolean> {
   try {
     await client.endGrant({ grantId });
     return true;

@@ -2,6 +2,7 @@ import type { DescMethodUnary } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
 import { APP_LOCK_KINDS } from '@phds/catalog/wire-names';
 import { AppOperatorService } from '@phds/contracts/phds/authorization/v1/operator_pb';
+import { GrantService } from '@phds/contracts/phds/consent/v1/grants_pb';
 import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
 import { WebhookOperatorService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { Option } from 'commander';
@@ -24,7 +25,7 @@ export interface OperatorCommand {
   /** By field of the request. */
   readonly options?: Readonly<Record<string, Option>>;
   /** Fields of the request that are always the same. */
-  readonly fields?: Readonly<Record<string, string>>;
+  readonly fields?: Readonly<Record<string, string | boolean>>;
   /** Reads further fields of the request. */
   readonly complete?: (
     client: Client<typeof AppOperatorService>,
@@ -51,6 +52,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
 };
 
 const APPS = AppOperatorService.method;
+const GRANTS = GrantService.method;
 const PEOPLE = PersonOperatorService.method;
 const WEBHOOKS = WebhookOperatorService.method;
 
@@ -179,7 +181,7 @@ export const OPERATOR_COMMANDS: readonly OperatorCommand[] = [
   {
     name: 'grants list',
     does: 'Lists the grants of a person, newest first, a hundred on a page.',
-    rpc: PEOPLE.listPersonGrants,
+    rpc: GRANTS.listGrants,
     user: 'the person',
     prints: 'grants',
     columns: {
@@ -199,7 +201,7 @@ export const OPERATOR_COMMANDS: readonly OperatorCommand[] = [
   {
     name: 'grants revoke',
     does: 'Ends a grant at once. The person sees that an operator ended it.',
-    rpc: PEOPLE.endGrant,
+    rpc: GRANTS.endGrant,
     argument: ['grantId', 'the grant'],
     columns: { ended: 'revokedAt' },
   },
@@ -230,14 +232,16 @@ export const OPERATOR_COMMANDS: readonly OperatorCommand[] = [
     ...WEBHOOK,
     name: 'webhooks pause',
     does: 'Sends nothing to a webhook; events wait. The developer of an app cannot lift it.',
-    rpc: WEBHOOKS.pauseWebhook,
+    rpc: WEBHOOKS.setWebhookPaused,
+    fields: { paused: true },
     done: 'The webhook is paused; its events wait.',
   },
   {
     ...WEBHOOK,
     name: 'webhooks resume',
     does: 'Sends events again, also those that waited.',
-    rpc: WEBHOOKS.resumeWebhook,
+    rpc: WEBHOOKS.setWebhookPaused,
+    fields: { paused: false },
     done: 'The webhook is not paused.',
   },
   {

@@ -7,7 +7,7 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
 import { toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
-import { CONSENT_ENDERS, CONSENT_READERS } from '@phds/service-kit/trust/callers';
+import { CONSENT_ENDERS, CONSENT_READERS, SUPPORTERS } from '@phds/service-kit/trust/callers';
 import type { Grants } from '../grants.ts';
 import type { LivenessChecks } from '../liveness.ts';
 import { findGrantStatus } from './consent-service.ts';
@@ -54,9 +54,9 @@ export function createGrantService({
     },
     {
       checkSharing: CONSENT_READERS,
-      listGrants: CONSENT_READERS,
+      listGrants: [...CONSENT_READERS, ...SUPPORTERS],
       getGrant: CONSENT_READERS,
-      endGrant: CONSENT_ENDERS,
+      endGrant: [...CONSENT_ENDERS, ...SUPPORTERS],
     },
   );
 }

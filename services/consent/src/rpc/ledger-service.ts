@@ -3,9 +3,9 @@ import {
   type AppLock as AppLockMessage,
   type AppProfile,
   AppStatusSchema,
-  type CheckLivenessRequest,
-  CheckLivenessResponseSchema,
   LedgerService,
+  type LivenessCheck,
+  LivenessSchema,
   PutAppResponseSchema,
   type SetAppLockRequest,
   SetAppLockResponseSchema,
@@ -36,9 +36,6 @@ export function createLedgerService({
   readonly revocations: Revocations;
   readonly liveness: LivenessChecks;
 }) {
-  const check = async (request: CheckLivenessRequest) =>
-    toMessage(CheckLivenessResponseSchema, await liveness.check(parseLivenessQuery(request)));
-
   return implement(
     LedgerService,
     {
@@ -69,10 +66,10 @@ export function createLedgerService({
         await revocations.revokeToken(tokenHash, parseMoment('expiresAt', request.expiresAt));
         return {};
       },
-      checkLiveness: check,
       async checkLivenesses({ checks }) {
         if (checks.length > MAX_CHECKS) throw invalidRequest('checks', `must be at most ${MAX_CHECKS}`);
-        return { results: await Promise.all(checks.map(check)) };
+        const results = await Promise.all(checks.map(parseLivenessQuery).map(liveness.check));
+        return { results: results.map((result) => toMessage(LivenessSchema, result)) };
       },
     },
     {
@@ -82,7 +79,6 @@ export function createLedgerService({
       setAppOwner: AUTHORIZATION,
       revokeFamily: AUTHORIZATION,
       revokeToken: AUTHORIZATION,
-      checkLiveness: AUTHORIZATION,
       checkLivenesses: AUTHORIZATION,
     },
   );
@@ -108,14 +104,14 @@ function findAppLock(lock: AppLockMessage | undefined): Pick<AppLock, 'kind' | '
   return { kind, reason: parseText('lock.reason', lock.reason, 1_000) };
 }
 
-function parseLivenessQuery(request: CheckLivenessRequest): LivenessQuery {
+function parseLivenessQuery(check: LivenessCheck): LivenessQuery {
   return {
-    clientId: parseName('clientId', request.clientId),
-    appEpoch: parseCount('appEpoch', request.appEpoch),
-    grantId: parseText('grantId', request.grantId, 128),
-    familyId: parseText('familyId', request.familyId, 128),
-    tokenHash: request.tokenHash.length === 0 ? request.tokenHash : parseHash('tokenHash', request.tokenHash),
-    issuedAt: request.grantId === '' ? findMoment('issuedAt', request.issuedAt) : null,
+    clientId: parseName('clientId', check.clientId),
+    appEpoch: parseCount('appEpoch', check.appEpoch),
+    grantId: parseText('grantId', check.grantId, 128),
+    familyId: parseText('familyId', check.familyId, 128),
+    tokenHash: check.tokenHash.length === 0 ? check.tokenHash : parseHash('tokenHash', check.tokenHash),
+    issuedAt: check.grantId === '' ? findMoment('issuedAt', check.issuedAt) : null,
   };
 }
 

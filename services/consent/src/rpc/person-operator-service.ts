@@ -1,6 +1,5 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { toPage } from '@phds/catalog/pagination';
-import { ConsentGrantSchema } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { CompletedActSchema, PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { toCarriedIds } from '@phds/service-kit/current-work';
@@ -13,7 +12,6 @@ import type { Approvals } from '../approvals.ts';
 import type { Grants } from '../grants.ts';
 import type { OperatorActs } from '../operator-acts.ts';
 import type { Sessions } from '../sessions.ts';
-import { parseKnownId } from './parameters.ts';
 
 const PAGE_SIZE = 100;
 
@@ -25,7 +23,7 @@ export function createPersonOperatorService({
   acts,
   clock,
 }: {
-  readonly grants: Pick<Grants, 'list' | 'endByOperator'>;
+  readonly grants: Pick<Grants, 'list'>;
   readonly approvals: Pick<Approvals, 'list'>;
   readonly sessions: Pick<Sessions, 'end'>;
   readonly acts: Pick<OperatorActs, 'listCompleted'>;
@@ -63,15 +61,8 @@ export function createPersonOperatorService({
           ...(last !== null && { lastAccessAt: timestampFromDate(last) }),
         };
       },
-      async listPersonGrants({ userId, page }) {
-        const { items, total } = await grants.list(parseUserId(userId), null, toPage(page));
-        return { grants: items.map((grant) => toMessage(ConsentGrantSchema, grant)), total };
-      },
       // runOperatorCall has recorded it.
       announceRecordsRead: async () => ({}),
-      async endGrant({ grantId }) {
-        return { revokedAt: timestampFromDate(await grants.endByOperator(parseKnownId('grt', grantId))) };
-      },
       async endPersonSessions({ userId }) {
         const subject = parseUserId(userId);
         await sessions.end({ tokenHash: null, sid: null, subject, endedAt: clock.now() });
@@ -84,9 +75,7 @@ export function createPersonOperatorService({
     },
     {
       getPerson: SUPPORTERS,
-      listPersonGrants: SUPPORTERS,
       announceRecordsRead: [...SUPPORTERS, ...AUDITORS],
-      endGrant: SUPPORTERS,
       endPersonSessions: SUPPORTERS,
       listCompletedActs: OPERATORS,
     },

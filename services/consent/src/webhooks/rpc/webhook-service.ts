@@ -101,12 +101,8 @@ export function createWebhookOperatorService(operated: OperatedWebhooks) {
         }));
         return { webhooks, total };
       },
-      async pauseWebhook({ clientId }) {
-        await operated.pause(parseName('clientId', clientId), true);
-        return {};
-      },
-      async resumeWebhook({ clientId }) {
-        await operated.pause(parseName('clientId', clientId), false);
+      async setWebhookPaused({ clientId, paused }) {
+        await operated.pause(parseName('clientId', clientId), paused);
         return {};
       },
       async redeliverEvents({ clientId, since, deliveredToo }) {
@@ -115,7 +111,7 @@ export function createWebhookOperatorService(operated: OperatedWebhooks) {
         return { events: await operated.redeliverSince(parseName('clientId', clientId), from, states) };
       },
     },
-    { listWebhooks: VIEWERS, pauseWebhook: OPERATORS, resumeWebhook: OPERATORS, redeliverEvents: OPERATORS },
+    { listWebhooks: VIEWERS, setWebhookPaused: OPERATORS, redeliverEvents: OPERATORS },
   );
 }
 

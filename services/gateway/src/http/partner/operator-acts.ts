@@ -18,9 +18,8 @@ const operatorActJson = z
 
 const ACTS: Readonly<Record<string, OperatorActName>> = {
   'phds.consent.v1.PersonOperatorService/GetPerson': 'person_viewed',
-  'phds.consent.v1.PersonOperatorService/ListPersonGrants': 'grants_viewed',
+  'phds.consent.v1.GrantService/ListGrants': 'grants_viewed',
   'phds.consent.v1.PersonOperatorService/AnnounceRecordsRead': 'accesses_viewed',
-  'phds.consent.v1.PersonOperatorService/EndGrant': 'grant_ended',
   'phds.consent.v1.GrantService/EndGrant': 'grant_ended',
   'phds.consent.v1.PersonOperatorService/EndPersonSessions': 'sessions_ended',
   'phds.authorization.v1.AppOperatorService/AddDeveloper': 'developer_added',
