@@ -41,14 +41,9 @@ import { createSessionService, createSessions } from './sessions.ts';
 import { type ConnectionPools, openConnectionPools, RESTORE_SCHEMA } from './store/connection-pools.ts';
 import { createSuspensions } from './suspensions.ts';
 import { startWebhookDelivery } from './webhooks/delivery.ts';
-import type { Webhooks } from './webhooks/endpoints.ts';
-import { addDataChanges } from './webhooks/events.ts';
-import { createOperatedWebhooks } from './webhooks/operated.ts';
-import {
-  createEventService,
-  createWebhookOperatorService,
-  createWebhookService,
-} from './webhooks/rpc/webhook-service.ts';
+import { createWebhookService, type EndpointParts } from './webhooks/endpoints.ts';
+import { createEventService } from './webhooks/events.ts';
+import { createWebhookOperatorService } from './webhooks/operated.ts';
 
 const SERVICE = 'consent';
 
@@ -173,7 +168,7 @@ function createRecorder(
 async function createRpcServices(
   parts: Parts,
   { recorder, operatorRecord }: { readonly recorder: AccessRecorder; readonly operatorRecord: OperatorActs },
-  webhooks: Webhooks,
+  webhooks: EndpointParts,
 ) {
   const { pools, config, guard, clock, verify } = parts;
   const userOf = createUserOf(verify);
@@ -203,9 +198,9 @@ async function createRpcServices(
     createSessionService(sessions),
     createPersonOperatorService({ grants, approvals, sessions, acts: operatorRecord, clock }),
     createOperatorActService({ acts: operatorRecord, userOf }),
-    createWebhookService({ webhooks, userOf }),
-    createWebhookOperatorService(createOperatedWebhooks(pools.ordinary)),
-    createEventService((changes) => addDataChanges(pools.ordinary, changes, times)),
+    createWebhookService({ ...webhooks, userOf }),
+    createWebhookOperatorService(pools.ordinary),
+    createEventService(pools.ordinary, times),
     createRestoreService({ guard, suspensions: createSuspensions(pools.ordinary) }),
   ];
 }

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { capture, explain } from '@phds/test-kit/plans';
 import { createOperatorActs } from '../src/operator-acts.ts';
-import { createOperatedWebhooks } from '../src/webhooks/operated.ts';
+import { listWebhooks } from '../src/webhooks/operated.ts';
 import { shareConsent } from './running-service.ts';
 
 const ROWS = 20_000;
@@ -11,7 +11,7 @@ const { owner } = await shareConsent();
 test.each<[string, () => Promise<unknown>, ...string[]]>([
   [
     'what is undelivered of each endpoint',
-    () => createOperatedWebhooks(owner).list({ page: 1, pageSize: 20 }),
+    () => listWebhooks(owner, { page: 1, pageSize: 20 }),
     `INSERT INTO app (client_id, name, owner_id, homepage_url, privacy_policy_url, description, developer_name, profile_updated_at)
      VALUES ('app_events', 'Events', 'dev', '', '', '', '', now())`,
     `INSERT INTO webhook_endpoint (id, client_id, url, events) VALUES ('whe', 'app_events', 'https://events.test', '{data.updated}')`,

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { proxyUrl } from '@phds/service-kit/settings/settings';
 import { createServiceKeys } from '@phds/test-kit/service-keys';
 import { readEnvironment } from '../src/config.ts';
-import { parseEndpointUrl } from '../src/webhooks/domain/endpoint.ts';
+import { parseEndpointUrl } from '../src/webhooks/endpoints.ts';
 
 test.each([
   ['ftp://pulse.test/', 'https://'],

@@ -7,7 +7,7 @@ import type { Logger } from '@phds/service-kit/telemetry/log';
 import type { Config } from '../config.ts';
 import type { ConsentMetrics } from '../metrics.ts';
 import type { ConnectionPools } from '../store/connection-pools.ts';
-import { createWebhooks } from './endpoints.ts';
+import type { EndpointParts } from './endpoints.ts';
 import { addDueEvents } from './events.ts';
 import { isHostId } from './host-webhooks.ts';
 import { storeHostEndpoints } from './operated.ts';
@@ -31,8 +31,8 @@ export interface WebhookParts {
   readonly metrics: Pick<ConsentMetrics, 'webhooks'>;
 }
 
-/** Adds and delivers events in the background; disposal ends attempts in progress. Returns what developers use. */
-export function startWebhookDelivery(parts: WebhookParts, resources: AsyncDisposableStack) {
+/** Adds and delivers events in the background; disposal ends attempts in progress. Returns what endpoints need. */
+export function startWebhookDelivery(parts: WebhookParts, resources: AsyncDisposableStack): EndpointParts {
   const { pools, config, failureOf } = parts;
   const {
     WEBHOOK_ALLOW_LOOPBACK: allowLoopback,
@@ -50,7 +50,7 @@ export function startWebhookDelivery(parts: WebhookParts, resources: AsyncDispos
   const onFailure = failureOf('adding the events of ended grants');
   resources.use(startPeriodic(add, { intervalMs, onFailure }));
   if (config.WEBHOOK_CONCURRENCY > 0) startSender(parts, { secrets, poster }, resources);
-  return createWebhooks({ pool: pools.ordinary, secrets, poster, allowLoopback });
+  return { pool: pools.ordinary, secrets, poster, allowLoopback };
 }
 
 function createPoster({ config, failureOf }: WebhookParts): EventPoster {

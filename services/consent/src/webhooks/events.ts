@@ -1,12 +1,20 @@
-import type { Category } from '@phds/catalog/categories';
+import { type Category, isCategory } from '@phds/catalog/categories';
 import { scopeOfCategory } from '@phds/catalog/endpoints';
 import type { WebhookEvent as ChosenEvent, HostEvent } from '@phds/catalog/webhooks';
+import {
+  type DataChange as DataChangeMessage,
+  EventService,
+} from '@phds/contracts/phds/consent/v1/events_pb';
+import { invalidRequest } from '@phds/service-kit/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import { implement } from '@phds/service-kit/rpc/service';
+import { parseUserId } from '@phds/service-kit/ids';
 import type pg from 'pg';
 import sql, { Sql } from 'sql-template-tag';
 import { IS_ENDING_EPOCH, LIVE } from '../grant-rows.ts';
+import { parseMoment } from '../rpc/parameters.ts';
 import type { GrantTerms } from '../terms.ts';
-import type { EventContent } from './domain/event.ts';
+import type { EventContent } from './event.ts';
 
 /** The types of the events that one cause makes: for the app of the grant, and for the deployment. */
 export interface EventTypes {
@@ -91,7 +99,7 @@ export async function writeNarrowed(
 }
 
 /** A change of a person's readings of one category. */
-export interface DataChange {
+interface DataChange {
   readonly userId: string;
   readonly category: Category;
   readonly at: Date;
@@ -99,11 +107,40 @@ export interface DataChange {
   readonly latestReadingAt: Date;
 }
 
-export interface DataEventTimes {
+interface DataEventTimes {
   /** How long an event collects changes. */
   readonly delayMs: number;
   /** The shortest time from one event of a grant to the next. */
   readonly spacingMs: number;
+}
+
+const LARGEST_REPORT = 1_000;
+
+/** phds.consent.v1.EventService. */
+export function createEventService(pool: pg.Pool, times: DataEventTimes) {
+  return implement(
+    EventService,
+    {
+      async reportDataChanges(request) {
+        if (request.changes.length > LARGEST_REPORT) {
+          throw invalidRequest('changes', `at most ${LARGEST_REPORT} at once`);
+        }
+        await addDataChanges(pool, request.changes.map(parseChange), times);
+        return {};
+      },
+    },
+    { reportDataChanges: ['health-data'] },
+  );
+}
+
+function parseChange({ userId, category, at, latestReadingAt }: DataChangeMessage): DataChange {
+  if (!isCategory(category)) throw invalidRequest('category', 'is not a category');
+  return {
+    userId: parseUserId(userId),
+    category,
+    at: parseMoment('at', at),
+    latestReadingAt: parseMoment('latestReadingAt', latestReadingAt),
+  };
 }
 
 /**
@@ -114,7 +151,7 @@ export interface DataEventTimes {
  * One statement, which finds the people's grants by index. The lock keeps a grant from being erased until the commit. Postgres checks the
  * unique index of unsent events again after it has waited for a sender, so a change is never added to an event that is being sent.
  */
-export async function addDataChanges(
+async function addDataChanges(
   pool: pg.Pool,
   changes: readonly DataChange[],
   times: DataEventTimes,

@@ -1,15 +1,23 @@
-import type { Scope } from '@phds/catalog/scopes';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
-import type { WebhookEndpoint } from './domain/endpoint.ts';
-import type { LiveScopes, WebhookAttempt, WebhookEvent } from './domain/event.ts';
-import { EVENT_COLUMNS, type EventRow, LIVE_SCOPES, toEvent } from './event-rows.ts';
+import {
+  EVENT_COLUMNS,
+  type EventRow,
+  LIVE_SCOPES,
+  type LiveScopes,
+  toEvent,
+  type WebhookAttempt,
+  type WebhookEvent,
+} from './event.ts';
 
 /** An event that one sender is to deliver now. */
 export interface ClaimedEvent {
   readonly event: WebhookEvent;
-  readonly endpoint: Pick<WebhookEndpoint, 'id' | 'url' | 'secretVersion'> & {
+  readonly endpoint: {
+    readonly id: string;
+    readonly url: string;
+    readonly secretVersion: number;
     /** Whether the secret before signs as well. */
     readonly isOverlapping: boolean;
     readonly isFailing: boolean;
@@ -184,16 +192,11 @@ interface TakenRow {
   readonly id: string | null;
 }
 
-interface ClaimedRow extends EventRow {
+interface ClaimedRow
+  extends EventRow,
+    Omit<ClaimedEvent, 'event' | 'endpoint'>,
+    Omit<ClaimedEvent['endpoint'], 'id'> {
   readonly endpointId: string;
-  readonly url: string;
-  readonly secretVersion: number;
-  readonly isOverlapping: boolean;
-  readonly isFailing: boolean;
-  readonly lease: string;
-  readonly attempts: number;
-  readonly ageMs: number;
-  readonly liveScopes: Scope[] | null;
 }
 
 /** Events that are read and cannot be claimed are postponed, so that the next claim finds others. */
@@ -349,10 +352,5 @@ async function readClaimed(tx: pg.ClientBase, ids: readonly string[]): Promise<C
       ${LIVE_SCOPES} AS "liveScopes"
     FROM webhook_event v JOIN webhook_endpoint w ON w.id = v.endpoint_id
     WHERE v.id = ANY(${ids}::text[])`;
-  return rows.map((row) => {
-    const { endpointId, url, secretVersion, isOverlapping, isFailing, lease, attempts, ageMs, liveScopes } =
-      row;
-    const endpoint = { id: endpointId, url, secretVersion, isOverlapping, isFailing };
-    return { event: toEvent(row), endpoint, lease, attempts, ageMs, liveScopes };
-  });
+  return rows.map((row) => ({ ...row, event: toEvent(row), endpoint: { ...row, id: row.endpointId } }));
 }

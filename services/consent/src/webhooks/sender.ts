@@ -1,11 +1,5 @@
 import type { Clock } from '@phds/service-kit/clock';
-import {
-  limitToShared,
-  toEventBody,
-  type WebhookAttempt,
-  type WebhookEvent,
-  waitAfter,
-} from './domain/event.ts';
+import { limitToShared, toEventBody, type WebhookAttempt, type WebhookEvent, waitAfter } from './event.ts';
 import type { ClaimedEvent, ClaimLimits, Outcome, WebhookQueue } from './queue.ts';
 import type { WebhookSecrets } from './secrets.ts';
 

@@ -1,8 +1,10 @@
 import type { Category } from '@phds/catalog/categories';
 import { scopeOfCategory } from '@phds/catalog/endpoints';
 import type { Scope } from '@phds/catalog/scopes';
-import type { HostEvent, WebhookFailure, WebhookState, WebhookType } from '@phds/catalog/webhooks';
+import type { HostEvent, WebhookFailure, WebhookType } from '@phds/catalog/webhooks';
 import type { GrantEnder } from '@phds/catalog/wire-names';
+import sql from 'sql-template-tag';
+import { GRANT_FROM, LIVE, toSub } from '../grant-rows.ts';
 
 /** What an event says beside grant and person: never health data, never tokens. Times are ISO 8601 texts. */
 export interface EventContent {
@@ -41,14 +43,6 @@ export interface WebhookAttempt {
   /** Null when it was accepted. */
   readonly failure: WebhookFailure | null;
   readonly ms: number;
-}
-
-/** An event with the log of its delivery. */
-export interface WebhookDelivery extends WebhookEvent {
-  readonly state: WebhookState;
-  readonly nextAttemptAt: Date | null;
-  /** The newest ones, oldest first. */
-  readonly attempts: readonly WebhookAttempt[];
 }
 
 /** The request body of an event, as Standard Webhooks describes it. */
@@ -95,4 +89,20 @@ export function waitAfter(attempts: number, ageMs: number, random: number): numb
   const wait = WAITS_MS[Math.min(attempts, WAITS_MS.length) - 1] ?? WAITS_MS[0];
   const jittered = Math.round(wait * (1 + JITTER * random));
   return ageMs + jittered > GIVE_UP_AFTER_MS ? null : jittered;
+}
+
+/** The columns of an EventRow, of `webhook_event` v. */
+export const EVENT_COLUMNS = sql`v.id, v.type, v.created_at AS "createdAt", v.grant_id AS "grantId",
+  v.sub_hash AS "subHash", v.content`;
+
+/** The scopes of the live grant of a `data.updated` v; null when it has ended. */
+export const LIVE_SCOPES = sql`CASE WHEN v.type = 'data.updated' THEN (
+  SELECT g.scopes FROM ${GRANT_FROM} WHERE g.id = v.grant_id AND ${LIVE}) END`;
+
+export interface EventRow extends Omit<WebhookEvent, 'sub'> {
+  readonly subHash: Uint8Array | null;
+}
+
+export function toEvent({ id, type, createdAt, grantId, subHash, content }: EventRow): WebhookEvent {
+  return { id, type, createdAt, grantId, sub: subHash === null ? null : toSub(subHash), content };
 }
