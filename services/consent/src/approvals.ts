@@ -30,7 +30,7 @@ export interface OpeningRequest extends ConsentRequest {
 /** An opened pending approval, and the ids of those that were removed for it. */
 interface Opened {
   readonly expiresAt: Date;
-  readonly removedIds: readonly string[];
+  readonly removedIds: string[];
 }
 
 interface Parts {

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import sql from 'sql-template-tag';
 import { type ReportedApp, takeProfile } from './app-profiles.ts';
 import type { Change } from './changes.ts';
-import type { EvictionPublisher } from './events/redis-evictions.ts';
+import type { EvictionPublisher } from './redis-evictions.ts';
 import { ENDED, wanting } from './webhooks/events.ts';
 
 /** Whether an app may act: `active`, `suspended` (reversible), `revoked` (permanently ends everything issued so far). */

@@ -15,7 +15,6 @@ import {
   decideApproval,
   decideDenial,
 } from './decision.ts';
-import type { EvictionPublisher } from './events/redis-evictions.ts';
 import {
   GRANT_COLUMNS,
   GRANT_FROM,
@@ -27,6 +26,7 @@ import {
 } from './grant-rows.ts';
 import { lockPending, readPending } from './pending-approvals.ts';
 import { keepPerson } from './people.ts';
+import type { EvictionPublisher } from './redis-evictions.ts';
 import { sameTerms, sharesLess, toRevision } from './terms.ts';
 import { insertEvents, toTermsContent, writeNarrowed } from './webhooks/events.ts';
 

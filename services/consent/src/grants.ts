@@ -7,7 +7,6 @@ import { accessCounts } from './access/counts-sql.ts';
 import { type AppAsShown, asShown, findVersions, listChanges, toLatestChanges } from './app-profiles.ts';
 import type { Change } from './changes.ts';
 import { addEvent } from './consent-events.ts';
-import type { EvictionPublisher } from './events/redis-evictions.ts';
 import {
   type AppGrantFilter,
   countGrants,
@@ -29,6 +28,7 @@ import {
   UNREVOKED,
 } from './grant-rows.ts';
 import { lockGrants } from './people.ts';
+import type { EvictionPublisher } from './redis-evictions.ts';
 import { type Narrowing, narrowTerms, sameTerms } from './terms.ts';
 import { insertDeletionRequested, insertRevoked, NARROWED, writeNarrowed } from './webhooks/events.ts';
 

@@ -18,8 +18,8 @@ import { AUDITORS } from '@phds/service-kit/trust/callers';
 import type pg from 'pg';
 import sql from 'sql-template-tag';
 import type { Change } from './changes.ts';
+import { parseName, parseText } from './parameters.ts';
 import { keepPerson } from './people.ts';
-import { parseName, parseText } from './rpc/parameters.ts';
 
 interface Parts {
   readonly pools: { readonly ordinary: pg.Pool };

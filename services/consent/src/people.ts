@@ -2,8 +2,8 @@ import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql from 'sql-template-tag';
 import type { Change } from './changes.ts';
-import type { EvictionPublisher } from './events/redis-evictions.ts';
-import { LIVE } from './grant-rows.ts';
+import { GRANT_FROM, GRANT_STATUS, LIVE } from './grant-rows.ts';
+import type { EvictionPublisher } from './redis-evictions.ts';
 import { ENDED, insertEvents } from './webhooks/events.ts';
 
 interface Parts {
@@ -34,6 +34,18 @@ export function createPeople({ pools: { ordinary }, change, evictions }: Parts) 
         return erasure;
       }),
   };
+}
+
+/** How many grants a person has had and has, and the last released read. Index: that of a person's records. */
+export async function summarisePerson(pool: pg.Pool, userId: string) {
+  const [summary] = await select<{ total: number; active: number; lastAccessAt: Date | null }>(pool)`
+    SELECT count(*)::int AS total, (count(*) FILTER (WHERE ${GRANT_STATUS} = 'active'))::int AS active, (
+      SELECT r.at FROM person p JOIN access_record r ON r.user_ref = p.user_ref
+      WHERE p.user_id = ${userId} AND r.refers_to IS NULL
+        AND NOT EXISTS (SELECT FROM access_record f WHERE f.refers_to = r.id AND f.id > r.id)
+      ORDER BY r.id DESC LIMIT 1) AS "lastAccessAt"
+    FROM ${GRANT_FROM} WHERE g.user_id = ${userId}`;
+  return summary ?? { total: 0, active: 0, lastAccessAt: null };
 }
 
 /** The judgement of an access needs the grant, so from the commit on every access to the person's data is refused. */

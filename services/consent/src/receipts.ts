@@ -3,9 +3,9 @@ import { notFound } from '@phds/service-kit/errors';
 import { select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql from 'sql-template-tag';
-import type { Signer } from './clients/jose-signer.ts';
 import type { ApprovalEvent, ConsentEvent } from './consent-events.ts';
 import { type Grant, selectGrants } from './grant-rows.ts';
+import type { Signer } from './jose-signer.ts';
 
 interface Parts {
   readonly pools: { readonly ordinary: pg.Pool };

@@ -6,11 +6,11 @@ import { findMember } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
 import type { Change } from './changes.ts';
-import type { EvictionPublisher } from './events/redis-evictions.ts';
 import { findGrantOfApp } from './grant-lists.ts';
 import type { Grant } from './grant-rows.ts';
 import type { Grants } from './grants.ts';
-import { parseKnownId } from './rpc/parameters.ts';
+import { parseKnownId } from './parameters.ts';
+import type { EvictionPublisher } from './redis-evictions.ts';
 
 /** What a developer can let happen to a grant. */
 export type GrantTrigger = 'narrow' | 'revoke' | 'expire';

@@ -10,6 +10,7 @@ import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type pg from 'pg';
+import { createAccessService, LARGEST_BATCH } from './access/access-service.ts';
 import { startBackgroundTasks } from './access/background.ts';
 import { loggingClockDifference } from './access/clock-difference.ts';
 import { createAccessHistory, createHistoryTurns } from './access/history.ts';
@@ -19,23 +20,21 @@ import { createUsage } from './access/usage.ts';
 import { createApprovals } from './approvals.ts';
 import { createApps } from './apps.ts';
 import { type Change, createChange } from './changes.ts';
-import { createJoseSigner, RECEIPT_TYPE } from './clients/jose-signer.ts';
 import type { Config } from './config.ts';
+import { createConsentService } from './consent-service.ts';
 import { createDecisions } from './decide.ts';
-import { type EvictionPublisher, openEvictions } from './events/redis-evictions.ts';
+import { createGrantService } from './grant-service.ts';
 import { createGrants } from './grants.ts';
+import { createJoseSigner, RECEIPT_TYPE } from './jose-signer.ts';
+import { createLedgerService } from './ledger.ts';
 import { createLivenessChecks } from './liveness.ts';
 import { type ConsentMetrics, createConsentMetrics } from './metrics.ts';
 import { createOperatorActService, createOperatorActs, type OperatorActs } from './operator-acts.ts';
 import { createPeople } from './people.ts';
+import { createPersonOperatorService } from './person-operator-service.ts';
 import { createPruning } from './pruning.ts';
 import { createReceipts } from './receipts.ts';
-import { createRevocations } from './revocations.ts';
-import { createAccessService, LARGEST_BATCH } from './rpc/access-service.ts';
-import { createConsentService } from './rpc/consent-service.ts';
-import { createGrantService } from './rpc/grant-service.ts';
-import { createLedgerService } from './rpc/ledger-service.ts';
-import { createPersonOperatorService } from './rpc/person-operator-service.ts';
+import { type EvictionPublisher, openEvictions } from './redis-evictions.ts';
 import { createSandbox, createSandboxService } from './sandbox.ts';
 import { createSessionService, createSessions } from './sessions.ts';
 import { type ConnectionPools, openConnectionPools, RESTORE_SCHEMA } from './store/connection-pools.ts';
@@ -188,7 +187,7 @@ async function createRpcServices(
     userOf,
   };
   return [
-    createLedgerService({ apps: createApps(parts), revocations: createRevocations(parts), liveness }),
+    createLedgerService({ ...parts, apps: createApps(parts), liveness }),
     createConsentService(consent),
     ...(config.SANDBOX
       ? [createSandboxService({ sandbox: createSandbox({ ...parts, grants }), userOf })]
@@ -196,7 +195,7 @@ async function createRpcServices(
     createAccessService({ recorder, history: createAccessHistory(read), usage: createUsage(read), userOf }),
     createGrantService({ grants, liveness }),
     createSessionService(sessions),
-    createPersonOperatorService({ grants, approvals, sessions, acts: operatorRecord, clock }),
+    createPersonOperatorService({ pools, approvals, sessions, acts: operatorRecord, clock }),
     createOperatorActService({ acts: operatorRecord, userOf }),
     createWebhookService({ ...webhooks, userOf }),
     createWebhookOperatorService(pools.ordinary),

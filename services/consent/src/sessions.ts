@@ -8,7 +8,7 @@ import { sha256 } from '@phds/service-kit/secrets';
 import { MAX_SESSION_LENGTH } from '@phds/service-kit/trust/session';
 import type pg from 'pg';
 import type { Change } from './changes.ts';
-import { parseHash, parseMoment, parseName, parseText } from './rpc/parameters.ts';
+import { parseHash, parseMoment, parseName, parseText } from './parameters.ts';
 
 const CHECK = readStatement(new URL('store/sql/check-session.sql', import.meta.url));
 

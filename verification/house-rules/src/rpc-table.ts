@@ -3,8 +3,8 @@ import { codeOf } from '../../../packages/service-kit/src/rpc/errors.ts';
 import type { RpcGuard, RpcService } from '../../../packages/service-kit/src/rpc/service.ts';
 import { listServiceRoles } from '../../../packages/service-kit/src/trust/callers.ts';
 import { createTokenService } from '../../../services/authorization/src/rpc/token-service.ts';
-import { createAccessService } from '../../../services/consent/src/rpc/access-service.ts';
-import { createGrantService } from '../../../services/consent/src/rpc/grant-service.ts';
+import { createAccessService } from '../../../services/consent/src/access/access-service.ts';
+import { createGrantService } from '../../../services/consent/src/grant-service.ts';
 import { createIngestionService } from '../../../services/health-data/src/rpc/ingestion-service.ts';
 import { findText } from './repository.ts';
 

@@ -8,7 +8,7 @@ import { OPERATORS } from '@phds/record-chain/operator-act';
 import type { Clock } from '@phds/service-kit/clock';
 import { execute, select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import type { Signer } from '../clients/jose-signer.ts';
+import type { Signer } from '../jose-signer.ts';
 
 const ATTEMPTS = 5;
 const DAY_MS = 86_400_000;

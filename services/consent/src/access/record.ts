@@ -1,10 +1,11 @@
-import type { AccessRecord } from '@phds/record-chain/access-record';
+import { randomUUID } from 'node:crypto';
+import { type AccessRecord, digestAccessRecord } from '@phds/record-chain/access-record';
+import { hashBatch, hashBeginning } from '@phds/record-chain/chain';
 import { Batcher } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError } from '@phds/service-kit/errors';
 import { translateDatabaseError } from '@phds/service-kit/postgres/errors';
 import { LRUCache } from 'lru-cache';
-import { createChainEnd } from './chain-end.ts';
 import { createAccessRecordStamps } from './stamps.ts';
 import type { Access, AccessStatements, Judgement, Verdict } from './statements.ts';
 
@@ -121,7 +122,11 @@ export function createAccessRecorder(dependencies: Dependencies): AccessRecorder
 function createChain({ statements, clock, maxGrants }: Dependencies) {
   const stamps = createAccessRecordStamps(clock);
   const refs = createGrantRefs(statements, maxGrants);
-  const chain = createChainEnd();
+  const begin = () => {
+    const writer = randomUUID();
+    return { writer, seq: 0, previousHash: hashBeginning(writer) };
+  };
+  let next = begin();
   let isOver = false;
   return {
     /** Takes effect with the next insert, because one of the present chain may be in progress. */
@@ -148,17 +153,27 @@ function createChain({ statements, clock, maxGrants }: Dependencies) {
         }),
         ...accesses.map((access) => toAccessRecord(access, nextRef(), nextId(), at)),
       ]);
-      if (isOver) chain.restart();
+      if (isOver) next = begin();
       isOver = false;
-      const batch = chain.next(at, records.flat());
+      const { writer, seq, previousHash } = next;
+      const accessRecords = records.flat();
+      const digests = Buffer.concat(accessRecords.map(digestAccessRecord));
+      const hash = hashBatch(previousHash, seq, digests);
       try {
-        await statements.insert(batch);
+        await statements.insert({
+          ...next,
+          at,
+          recordCount: accessRecords.length,
+          digests,
+          hash,
+          accessRecords,
+        });
       } catch (error) {
         isOver = true;
         // Not the error of Postgres, after which the batcher would insert the halves of the batch.
         throw translateDatabaseError(error);
       }
-      chain.advance(batch);
+      next = { writer, seq: seq + 1, previousHash: hash };
       return records;
     },
   };

@@ -17,7 +17,7 @@ import { type Row, toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
-import { parseKnownId, parseName, parseText } from '../rpc/parameters.ts';
+import { parseKnownId, parseName, parseText } from '../parameters.ts';
 import {
   EVENT_COLUMNS,
   type EventRow,

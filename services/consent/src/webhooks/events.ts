@@ -12,7 +12,7 @@ import { parseUserId } from '@phds/service-kit/ids';
 import type pg from 'pg';
 import sql, { Sql } from 'sql-template-tag';
 import { IS_ENDING_EPOCH, LIVE } from '../grant-rows.ts';
-import { parseMoment } from '../rpc/parameters.ts';
+import { parseMoment } from '../parameters.ts';
 import type { GrantTerms } from '../terms.ts';
 import type { EventContent } from './event.ts';
 

@@ -12,7 +12,7 @@ import { implement } from '@phds/service-kit/rpc/service';
 import { OPERATORS, VIEWERS } from '@phds/service-kit/trust/callers';
 import type pg from 'pg';
 import sql from 'sql-template-tag';
-import { parseMoment, parseName } from '../rpc/parameters.ts';
+import { parseMoment, parseName } from '../parameters.ts';
 import { refuseMissing, WEBHOOK_COLUMNS } from './endpoints.ts';
 import type { HostWebhook } from './host-webhooks.ts';
 

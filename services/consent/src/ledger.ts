@@ -13,29 +13,33 @@ import {
   SetAppStatusResponseSchema,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { parseUserId } from '@phds/service-kit/ids';
+import { execute } from '@phds/service-kit/postgres/sql';
 import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
-import type { ReportedApp } from '../app-profiles.ts';
-import type { AppCommand, AppLock, AppStatus, Apps } from '../apps.ts';
-import type { LivenessChecks, LivenessQuery } from '../liveness.ts';
-import type { Revocations } from '../revocations.ts';
+import { parseUserId } from '@phds/service-kit/ids';
+import type pg from 'pg';
+import type { ReportedApp } from './app-profiles.ts';
+import type { AppCommand, AppLock, AppStatus, Apps } from './apps.ts';
+import type { Change } from './changes.ts';
+import type { LivenessChecks, LivenessQuery } from './liveness.ts';
 import { findMoment, parseCount, parseHash, parseMoment, parseName, parseText } from './parameters.ts';
+import type { EvictionPublisher } from './redis-evictions.ts';
 
 const AUTHORIZATION = ['authorization'];
 
 const MAX_CHECKS = 64;
 
-/** phds.consent.v1.LedgerService. */
-export function createLedgerService({
-  apps,
-  revocations,
-  liveness,
-}: {
+interface Parts {
+  readonly pools: { readonly revocations: pg.Pool };
+  readonly change: Change;
+  readonly evictions: EvictionPublisher;
   readonly apps: Apps;
-  readonly revocations: Revocations;
   readonly liveness: LivenessChecks;
-}) {
+}
+
+/** phds.consent.v1.LedgerService. Token families and single tokens are revoked in a table each. */
+export function createLedgerService(parts: Parts) {
+  const { apps, liveness } = parts;
   return implement(
     LedgerService,
     {
@@ -58,12 +62,12 @@ export function createLedgerService({
       },
       async revokeFamily(request) {
         const familyId = parseName('familyId', request.familyId);
-        await revocations.revokeFamily(familyId, parseMoment('expiresAt', request.expiresAt));
+        await revokeFamily(parts, familyId, parseMoment('expiresAt', request.expiresAt));
         return {};
       },
       async revokeToken(request) {
         const tokenHash = parseHash('tokenHash', request.tokenHash);
-        await revocations.revokeToken(tokenHash, parseMoment('expiresAt', request.expiresAt));
+        await revokeToken(parts, tokenHash, parseMoment('expiresAt', request.expiresAt));
         return {};
       },
       async checkLivenesses({ checks }) {
@@ -82,6 +86,28 @@ export function createLedgerService({
       checkLivenesses: AUTHORIZATION,
     },
   );
+}
+
+function revokeFamily({ pools, change, evictions }: Parts, familyId: string, expiresAt: Date): Promise<void> {
+  return change('family', async () => {
+    await execute(pools.revocations)`
+      INSERT INTO revoked_family (family_id, expires_at) VALUES (${familyId}, ${expiresAt})
+      ON CONFLICT (family_id) DO UPDATE SET expires_at = greatest(revoked_family.expires_at, EXCLUDED.expires_at)`;
+    evictions.publish({ case: 'familyId', value: familyId });
+  });
+}
+
+function revokeToken(
+  { pools, change, evictions }: Parts,
+  tokenHash: Uint8Array,
+  expiresAt: Date,
+): Promise<void> {
+  return change('token', async () => {
+    await execute(pools.revocations)`
+      INSERT INTO revoked_token (token_hash, expires_at) VALUES (${Buffer.from(tokenHash)}, ${expiresAt})
+      ON CONFLICT (token_hash) DO UPDATE SET expires_at = greatest(revoked_token.expires_at, EXCLUDED.expires_at)`;
+    evictions.publish({ case: 'tokenHash', value: tokenHash });
+  });
 }
 
 function parseAppCommand(request: SetAppStatusRequest | SetAppLockRequest): AppCommand {

@@ -13,19 +13,17 @@ import {
 } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { GrantStatusSchema } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { isId, parseUserId } from '@phds/service-kit/ids';
+import { isId } from '@phds/service-kit/ids';
 import type { UserOf } from '@phds/service-kit/rpc/context';
 import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { OPERATORS } from '@phds/service-kit/trust/callers';
-import type { Approvals, OpeningRequest } from '../approvals.ts';
-import type { Decisions } from '../decide.ts';
-import type { Grant, GrantStatus } from '../grant-rows.ts';
-import type { Grants } from '../grants.ts';
-import type { GrantLife, PendingStatus } from '../pending-approvals.ts';
-import type { People } from '../people.ts';
-import type { Receipts } from '../receipts.ts';
-import { parseReportedApp } from './ledger-service.ts';
+import { parseUserId } from '@phds/service-kit/ids';
+import type { Approvals, OpeningRequest } from './approvals.ts';
+import type { Decisions } from './decide.ts';
+import type { Grant, GrantStatus } from './grant-rows.ts';
+import type { Grants } from './grants.ts';
+import { parseReportedApp } from './ledger.ts';
 import {
   findDate,
   findMoment,
@@ -35,6 +33,9 @@ import {
   parseScopes,
   parseText,
 } from './parameters.ts';
+import type { GrantLife, PendingStatus } from './pending-approvals.ts';
+import type { People } from './people.ts';
+import type { Receipts } from './receipts.ts';
 
 const AUTHORIZATION = ['authorization'];
 const GATEWAY = ['gateway'];
@@ -50,7 +51,7 @@ export interface ConsentServiceParts {
   readonly userOf: UserOf;
 }
 
-type Rpcs<Name extends keyof UnaryRpcs<typeof ConsentService>> = Pick<UnaryRpcs<typeof ConsentService>, Name>;
+type SomeRpcs = Partial<UnaryRpcs<typeof ConsentService>>;
 
 /** phds.consent.v1.ConsentService. */
 export function createConsentService(parts: ConsentServiceParts) {
@@ -62,7 +63,10 @@ export function createConsentService(parts: ConsentServiceParts) {
       ...grantRpcs(parts),
       ...withdrawalRpcs(parts),
       ...appGrantRpcs(parts),
-      ...erasureRpcs(parts),
+      async eraseUser({ userId }) {
+        const { grantIds, pendingApprovals } = await parts.people.erase(parseUserId(userId));
+        return { grants: grantIds.length, pendingApprovals };
+      },
     },
     {
       openPendingApproval: AUTHORIZATION,
@@ -93,7 +97,7 @@ function approvalRpcs(parts: ConsentServiceParts) {
   return {
     async openPendingApproval(request) {
       const { expiresAt, removedIds } = await approvals.open(parseOpening(request));
-      return { expiresAt: timestampFromDate(expiresAt), removedIds: [...removedIds] };
+      return { expiresAt: timestampFromDate(expiresAt), removedIds };
     },
     async getPendingApproval(request, context) {
       const userId = await userOf(context);
@@ -133,9 +137,7 @@ function approvalRpcs(parts: ConsentServiceParts) {
       const userId = await userOf(context);
       return { decidedAt: timestampFromDate(await decisions.deny(parseKnownId('apr', request.id), userId)) };
     },
-  } satisfies Rpcs<
-    'openPendingApproval' | 'getPendingApproval' | 'listPendingApprovals' | 'approve' | 'deny'
-  >;
+  } satisfies SomeRpcs;
 }
 
 function claimRpcs({ approvals, userOf }: ConsentServiceParts) {
@@ -150,7 +152,7 @@ function claimRpcs({ approvals, userOf }: ConsentServiceParts) {
       await approvals.release(parseKnownId('apr', request.id), userId);
       return {};
     },
-  } satisfies Rpcs<'extendPendingApproval' | 'releasePendingApproval'>;
+  } satisfies SomeRpcs;
 }
 
 function grantRpcs({ grants, receipts, userOf }: ConsentServiceParts) {
@@ -183,7 +185,7 @@ function grantRpcs({ grants, receipts, userOf }: ConsentServiceParts) {
       const userId = await userOf(context);
       return { receipt: await receipts.get(parseKnownId('grt', request.grantId), userId) };
     },
-  } satisfies Rpcs<'listGrants' | 'getGrant' | 'listConnectedApps' | 'requestDeletion' | 'getReceipt'>;
+  } satisfies SomeRpcs;
 }
 
 function appGrantRpcs({ grants }: ConsentServiceParts) {
@@ -208,7 +210,7 @@ function appGrantRpcs({ grants }: ConsentServiceParts) {
       const revokedAt = await grants.revokeByApp(parseKnownId('grt', request.id), clientId);
       return { revokedAt: timestampFromDate(revokedAt) };
     },
-  } satisfies Rpcs<'listAppGrants' | 'getAppGrant' | 'revokeAppGrant'>;
+  } satisfies SomeRpcs;
 }
 
 function withdrawalRpcs({ grants, userOf }: ConsentServiceParts) {
@@ -234,16 +236,7 @@ function withdrawalRpcs({ grants, userOf }: ConsentServiceParts) {
     async revokeAllGrants(_request, context) {
       return { revoked: await grants.revokeAll(await userOf(context)) };
     },
-  } satisfies Rpcs<'narrowGrant' | 'revokeGrant' | 'revokeAllGrants'>;
-}
-
-function erasureRpcs({ people }: ConsentServiceParts) {
-  return {
-    async eraseUser(request) {
-      const { grantIds, pendingApprovals } = await people.erase(parseUserId(request.userId));
-      return { grants: grantIds.length, pendingApprovals };
-    },
-  } satisfies Rpcs<'eraseUser'>;
+  } satisfies SomeRpcs;
 }
 
 /** Null for the default. */

@@ -3,11 +3,11 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { EvictionSchema } from '@phds/contracts/phds/events/v1/eviction_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { newId } from '@phds/service-kit/ids';
-import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
+import { openRedis } from '@phds/service-kit/redis';
 import { toRedisTls } from '@phds/service-kit/settings/service-options';
 import type { Logger } from '@phds/service-kit/telemetry/log';
-import type { Config } from '../config.ts';
-import type { ConsentMetrics, EvictionOutcome } from '../metrics.ts';
+import type { Config } from './config.ts';
+import type { ConsentMetrics } from './metrics.ts';
 
 /** The subject of an eviction. */
 type EvictionSubject =
@@ -25,27 +25,20 @@ export interface EvictionPublisher {
 /** The channel that gateways subscribe to. The payload is a binary `phds.events.v1.Eviction`. */
 const EVICTION_CHANNEL = 'phds.events.v1';
 
-/** The publisher for a Redis server; without one, none is needed. */
+/**
+ * Publishes to the Redis server of the settings without waiting. Without a server, or while it is unavailable, gateways refuse later,
+ * when their cache entries expire (60 s), but no revoked data is released.
+ */
 export function openEvictions(
   config: Config,
   { clock, log, metrics }: { readonly clock: Clock; readonly log: Logger; readonly metrics: ConsentMetrics },
   resources: AsyncDisposableStack,
 ): EvictionPublisher {
   const { REDIS_URL: url } = config;
-  if (url === undefined) return noEvictions;
+  if (url === undefined) return { publish: () => undefined };
   const redis = resources.use(openRedis(url, log, { tls: toRedisTls(config) }));
   metrics.measureRedis(redis);
-  return createRedisEvictions({ redis, clock, log, onOutcome: metrics.countEviction });
-}
-
-/** Publishes to Redis without waiting. If Redis is unavailable, gateways refuse later, but no revoked data is released. */
-export function createRedisEvictions(options: {
-  readonly redis: RedisConnection;
-  readonly clock: Clock;
-  readonly log: Pick<Logger, 'debug'>;
-  readonly onOutcome: (outcome: EvictionOutcome) => void;
-}): EvictionPublisher {
-  const { redis, clock, log, onOutcome } = options;
+  const onOutcome = metrics.countEviction;
   return {
     publish(subject) {
       if (!redis.isReady()) return onOutcome('not_connected');
@@ -64,6 +57,3 @@ export function createRedisEvictions(options: {
     },
   };
 }
-
-/** Used without Redis: cache entries of gateways expire by themselves within 60 s. */
-export const noEvictions: EvictionPublisher = { publish: () => undefined };

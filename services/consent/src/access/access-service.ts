@@ -8,18 +8,19 @@ import {
   type RefusalCount,
   Verdict,
 } from '@phds/contracts/phds/consent/v1/access_pb';
-import { nameRequests, withoutDeadline } from '@phds/service-kit/current-work';
+import { withoutDeadline } from '@phds/service-kit/current-work';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { parseUserId } from '@phds/service-kit/ids';
 import type { UserOf } from '@phds/service-kit/rpc/context';
 import { toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
+import { nameRequests } from '@phds/service-kit/current-work';
 import { RECORD_WRITERS } from '@phds/service-kit/trust/callers';
-import type { DayRange } from '../access/counts-sql.ts';
-import type { AccessHistory, DayFilter } from '../access/history.ts';
-import type { AccessRecorder } from '../access/record.ts';
-import type { Usage } from '../access/usage.ts';
-import { findDate, findMoment, parseHash, parseName, parseText } from './parameters.ts';
+import { parseUserId } from '@phds/service-kit/ids';
+import { findDate, findMoment, parseHash, parseName, parseText } from '../parameters.ts';
+import type { DayRange } from './counts-sql.ts';
+import type { AccessHistory, DayFilter } from './history.ts';
+import type { AccessRecorder } from './record.ts';
+import type { Usage } from './usage.ts';
 
 /** Maximum number of accesses in one call and in one batch, and of counts in one call. */
 export const LARGEST_BATCH = 500;

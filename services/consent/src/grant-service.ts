@@ -4,13 +4,13 @@ import { isScope } from '@phds/catalog/scopes';
 import { ConsentGrantSchema } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { GrantService } from '@phds/contracts/phds/consent/v1/grants_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { parseUserId } from '@phds/service-kit/ids';
 import { toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
 import { CONSENT_ENDERS, CONSENT_READERS, SUPPORTERS } from '@phds/service-kit/trust/callers';
-import type { Grants } from '../grants.ts';
-import type { LivenessChecks } from '../liveness.ts';
+import { parseUserId } from '@phds/service-kit/ids';
 import { findGrantStatus } from './consent-service.ts';
+import type { Grants } from './grants.ts';
+import type { LivenessChecks } from './liveness.ts';
 import { parseKnownId, parseName } from './parameters.ts';
 
 /** phds.consent.v1.GrantService. */
