@@ -13,12 +13,11 @@ import {
 } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { GrantStatusSchema } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { isId } from '@phds/service-kit/ids';
+import { isId, parseUserId } from '@phds/service-kit/ids';
 import type { UserOf } from '@phds/service-kit/rpc/context';
 import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { OPERATORS } from '@phds/service-kit/trust/callers';
-import { parseUserId } from '@phds/service-kit/ids';
 import type { Approvals, OpeningRequest } from './approvals.ts';
 import type { Decisions } from './decide.ts';
 import type { Grant, GrantStatus } from './grant-rows.ts';

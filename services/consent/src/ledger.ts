@@ -13,10 +13,10 @@ import {
   SetAppStatusResponseSchema,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
+import { parseUserId } from '@phds/service-kit/ids';
 import { execute } from '@phds/service-kit/postgres/sql';
 import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
-import { parseUserId } from '@phds/service-kit/ids';
 import type pg from 'pg';
 import type { ReportedApp } from './app-profiles.ts';
 import type { AppCommand, AppLock, AppStatus, Apps } from './apps.ts';

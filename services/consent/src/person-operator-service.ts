@@ -5,12 +5,12 @@ import {
   PersonOperatorService,
 } from '@phds/contracts/phds/consent/v1/people_pb';
 import type { Clock } from '@phds/service-kit/clock';
+import { toCarriedIds } from '@phds/service-kit/current-work';
 import { notFound } from '@phds/service-kit/errors';
+import { parseUserId } from '@phds/service-kit/ids';
 import { toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
-import { toCarriedIds } from '@phds/service-kit/current-work';
 import { AUDITORS, OPERATORS, SUPPORTERS } from '@phds/service-kit/trust/callers';
-import { parseUserId } from '@phds/service-kit/ids';
 import type pg from 'pg';
 import type { Approvals } from './approvals.ts';
 import type { OperatorActs } from './operator-acts.ts';

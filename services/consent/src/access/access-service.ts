@@ -8,14 +8,13 @@ import {
   type RefusalCount,
   Verdict,
 } from '@phds/contracts/phds/consent/v1/access_pb';
-import { withoutDeadline } from '@phds/service-kit/current-work';
+import { nameRequests, withoutDeadline } from '@phds/service-kit/current-work';
 import { invalidRequest } from '@phds/service-kit/errors';
+import { parseUserId } from '@phds/service-kit/ids';
 import type { UserOf } from '@phds/service-kit/rpc/context';
 import { toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
-import { nameRequests } from '@phds/service-kit/current-work';
 import { RECORD_WRITERS } from '@phds/service-kit/trust/callers';
-import { parseUserId } from '@phds/service-kit/ids';
 import { findDate, findMoment, parseHash, parseName, parseText } from '../parameters.ts';
 import type { DayRange } from './counts-sql.ts';
 import type { AccessHistory, DayFilter } from './history.ts';

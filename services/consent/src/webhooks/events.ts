@@ -6,9 +6,9 @@ import {
   EventService,
 } from '@phds/contracts/phds/consent/v1/events_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
+import { parseUserId } from '@phds/service-kit/ids';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import { implement } from '@phds/service-kit/rpc/service';
-import { parseUserId } from '@phds/service-kit/ids';
 import type pg from 'pg';
 import sql, { Sql } from 'sql-template-tag';
 import { IS_ENDING_EPOCH, LIVE } from '../grant-rows.ts';
