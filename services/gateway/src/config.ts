@@ -7,7 +7,7 @@ import { CONSTANTS, gatewaySettings } from './settings.ts';
 export const configSchema = gatewaySettings.superRefine((settings, context) => {
   requireRedisTls(settings, context);
   refuseSandboxWithPeople(settings, context);
-  const problems = [...findHalfOfTls(settings), ...findSmallLimit(settings), ...findOpenidProblems(settings)];
+  const problems = [...findHalfOfTls(settings), ...findOpenidProblems(settings)];
   for (const [name, message] of problems) {
     context.addIssue({ code: 'custom', path: [name], message });
   }
@@ -20,13 +20,6 @@ function findHalfOfTls({ PUBLIC_TLS_CERT: cert, PUBLIC_TLS_KEY: key }: Settings)
   if ((cert === undefined) === (key === undefined)) return [];
   const missing = cert === undefined ? 'PUBLIC_TLS_CERT' : 'PUBLIC_TLS_KEY';
   return [[missing, 'must be set, because the other of the two is']];
-}
-
-function findSmallLimit(settings: Settings): Problem[] {
-  const { LIMIT_APP_USER_PER_MINUTE: ofOneApp, LIMIT_USER_ALL_APPS_PER_MINUTE: ofAllApps } = settings;
-  if (ofAllApps === undefined || ofAllApps >= ofOneApp) return [];
-  const message = `must not be less than LIMIT_APP_USER_PER_MINUTE (${ofOneApp}), which no app could use up then`;
-  return [['LIMIT_USER_ALL_APPS_PER_MINUTE', message]];
 }
 
 const OF_PROVIDER = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'SIGN_IN_KEY'] as const;
@@ -60,8 +53,7 @@ export interface OpenidSettings {
 
 export type Config = Readonly<
   Settings &
-    typeof CONSTANTS &
-    Record<'LIMIT_USER_ALL_APPS_PER_MINUTE', number> & {
+    typeof CONSTANTS & {
       /** Null when nobody can sign in here. */
       openid: OpenidSettings | null;
     }
@@ -70,11 +62,9 @@ export type Config = Readonly<
 /** Reads the gateway's settings. Throws a ConfigError that names every invalid one. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Config {
   const settings = readConfig(configSchema, env);
-  const { LIMIT_APP_USER_PER_MINUTE: ofUser } = settings;
   return Object.freeze({
     ...CONSTANTS,
     ...settings,
-    LIMIT_USER_ALL_APPS_PER_MINUTE: settings.LIMIT_USER_ALL_APPS_PER_MINUTE ?? 3 * ofUser,
     openid: toOpenidSettings(settings),
   });
 }

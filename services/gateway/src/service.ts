@@ -91,7 +91,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     knownClients: new KnownClients(),
     networkOf: createNetworkNames(config.SERVICE_PRIVATE_KEY),
     usedProofs: new UsedProofs(redis),
-    limits: new Limits(config, redis, measured.onRateLimited),
+    limits: new Limits(config.LIMITS, redis, measured.onRateLimited),
     refusals,
     requests,
     readSession: createSessionReader({

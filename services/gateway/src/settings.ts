@@ -4,7 +4,6 @@ import {
   address,
   durationMs,
   integer,
-  optionalInteger,
   optionalText,
   port,
   secretKey,
@@ -18,6 +17,7 @@ import {
   sessionSettings,
 } from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
+import { limitTable } from './limits/limit-table.ts';
 
 /** A line of the section "This deployment" of the documentation for partners. */
 const stated = (what: string) =>
@@ -131,41 +131,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** A limit on requests; the description says of whom. */
-const limit = (fallback: number) => integer(fallback, { min: 1, unit: 'requests' });
-
-/** A limit that equals another one unless it is set. */
-const derivedLimit = (fallback: string) => optionalInteger({ min: 1, unit: 'requests' }).meta({ fallback });
-
-/** What the gateway limits. */
-const limits = {
-  LIMIT_APP_USER_PER_MINUTE: limit(300).describe(
-    'Requests of one app for one person ([what a search costs](../partners/limits.md)).',
-  ),
-  LIMIT_USER_ALL_APPS_PER_MINUTE: derivedLimit('three times `LIMIT_APP_USER_PER_MINUTE`').describe(
-    'Requests of all apps together for one person.',
-  ),
-  LIMIT_APP_PER_MINUTE: limit(6_000).describe('Requests of one app.'),
-  LIMIT_CLIENT_PER_MINUTE: limit(6_000).describe('Authenticated requests of one app under `/oauth`.'),
-  LIMIT_USER_PER_MINUTE: limit(600).describe("A person's requests that change nothing."),
-  LIMIT_USER_CHANGES_PER_MINUTE: limit(120).describe("A person's requests that change something."),
-  LIMIT_USER_COSTLY_PER_MINUTE: integer(600, { min: 30, unit: 'points' }).describe(
-    "Points of a person's requests that [cost more](../partners/limits.md#what-costs-more).",
-  ),
-  LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: limit(60).describe('Tokens of one app by client credentials.'),
-  LIMIT_GRANT_LISTS_PER_MINUTE: limit(300).describe("Lists of one app's grants (`GET /oauth/grants`)."),
-  LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: limit(60).describe(
-    "Authorization requests without the app's secret, by address.",
-  ),
-  LIMIT_PUBLIC_CLIENT_PER_MINUTE: limit(300).describe(
-    'Requests of one app without a secret under `/oauth`, by address.',
-  ),
-  LIMIT_SIGN_INS_PER_MINUTE: limit(300).describe('Sign-ins begun from one address, and as many finished.'),
-  LIMIT_AUTH_FAILURES_PER_MINUTE: limit(60).describe(
-    'Failed authentications of one credential, and of one address ([what counts](../partners/limits.md#failed-authentications)).',
-  ),
-} as const;
-
 /** Where and how people sign in. */
 const signIn = {
   OIDC_ISSUER: z
@@ -229,7 +194,11 @@ export const gatewaySettings = z.object({
   REDIS_COMMAND_TIMEOUT_MS: durationMs(250).describe(
     'Maximum wait for Redis; after it, the gateway goes on alone.',
   ),
-  ...limits,
+  LIMITS: limitTable
+    .meta({ unit: '`name=points`, separated by commas', fallback: 'none: the defaults' })
+    .describe(
+      '[Limits](../partners/limits.md) that differ from their defaults, such as `app-user=600,sign-ins=1000`.',
+    ),
   TRUST_PROXY: integer(0, { max: 10, unit: 'proxies' }).describe(
     'Number of proxies in front ([which address counts](in-front.md)).',
   ),

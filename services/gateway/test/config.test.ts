@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { ConfigError } from '@phds/service-kit/settings/config';
 import { createServiceKeys } from '@phds/test-kit/service-keys';
 import { readEnvironment } from '../src/config.ts';
+import { DEFAULT_LIMITS } from '../src/limits/limit-table.ts';
 
 const keys = createServiceKeys(['gateway', 'authorization', 'health-data', 'consent']);
 
@@ -13,23 +14,30 @@ const REQUIRED = {
   SESSION_JWKS: keys.jwks,
 };
 
-describe("a person's limit over all apps", () => {
-  const read = (env: Record<string, string>) =>
-    readEnvironment({ ...REQUIRED, ...env }).LIMIT_USER_ALL_APPS_PER_MINUTE;
+describe('LIMITS', () => {
+  const read = (limits: string) => readEnvironment({ ...REQUIRED, LIMITS: limits }).LIMITS;
 
-  test('defaults to three times the limit of one app', () => {
-    expect(read({})).toBe(900);
-    expect(read({ LIMIT_APP_USER_PER_MINUTE: '3000' })).toBe(9_000);
-    expect(read({ LIMIT_APP_USER_PER_MINUTE: '3000', LIMIT_USER_ALL_APPS_PER_MINUTE: '3000' })).toBe(3_000);
+  test('changes the limits that it names, and that of a person over all apps with that of one app', () => {
+    expect(read('')).toEqual(DEFAULT_LIMITS);
+    expect(read('user=7, app-user=3000,user=8')).toEqual({
+      ...DEFAULT_LIMITS,
+      user: 8,
+      'app-user': 3_000,
+      'user-all-apps': 9_000,
+    });
+    expect(read('app-user=3000,user-all-apps=3000')['user-all-apps']).toBe(3_000);
   });
 
   test.each([
-    { LIMIT_APP_USER_PER_MINUTE: '3000', LIMIT_USER_ALL_APPS_PER_MINUTE: '2999' },
-    { LIMIT_USER_ALL_APPS_PER_MINUTE: '299' },
-    { LIMIT_USER_ALL_APPS_PER_MINUTE: '0' },
-  ])('stops start-up when it is less than the limit of one app: %j', (env) => {
-    expect(() => read(env)).toThrow(ConfigError);
-    expect(() => read(env)).toThrow('LIMIT_USER_ALL_APPS_PER_MINUTE');
+    ['app-user=3000,user-all-apps=2999', 'user-all-apps must not be less than app-user (3000)'],
+    ['user-all-apps=299', 'user-all-apps must not be less than app-user (300)'],
+    ['user-costly=29', 'user-costly must be at least 30'],
+    ['user=0', 'must be limits like app-user=600,sign-ins=1000, of app-user, user-all-apps,'],
+    ['user=many', 'must be limits like'],
+    ['everybody=3', 'must be limits like'],
+    ['600', 'must be limits like'],
+  ])('stops start-up when it is %s', (limits, reason) => {
+    expect(() => read(limits)).toThrow(`LIMITS: ${reason}`);
   });
 });
 

@@ -4,7 +4,7 @@ import { AppLockKind, AppStatus } from '@phds/contracts/phds/consent/v1/ledger_p
 import { AppError, type Reason } from '@phds/service-kit/errors';
 import { shareCaller, shareTestGateway, throwing } from './test-gateway.ts';
 
-const gateway = shareTestGateway({ LIMIT_USER_COSTLY_PER_MINUTE: '10000' });
+const gateway = shareTestGateway({ LIMITS: 'user-costly=10000' });
 const { call, session } = shareCaller(gateway, 'ada');
 const time = timestampFromDate(new Date('2026-03-01T10:00:00.5Z'));
 const INSTANT = '2026-03-01T10:00:00.500Z';

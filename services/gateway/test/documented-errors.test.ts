@@ -20,7 +20,7 @@ const NARROW = Object.fromEntries(
 );
 
 // The clock stands still, and each error of a limited operation counts.
-const at = shared.use(await startSignInGateway({ LIMIT_USER_COSTLY_PER_MINUTE: '10000' }));
+const at = shared.use(await startSignInGateway({ LIMITS: 'user-costly=10000' }));
 const narrow = shared.use(await startSignInGateway(NARROW));
 /** Without an identity provider. */
 const plain = shared.use(await startTestGateway());

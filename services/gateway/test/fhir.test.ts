@@ -19,7 +19,7 @@ import {
   throwing,
 } from './test-gateway.ts';
 
-const gateway = shareTestGateway({ LIMIT_APP_USER_PER_MINUTE: '3000' });
+const gateway = shareTestGateway({ LIMITS: 'app-user=3000' });
 
 const R4 = '/fhir/R4';
 const B = `http://localhost:8080${R4}`;
@@ -234,7 +234,7 @@ describe('errors are OperationOutcomes:', () => {
   });
 
   test('too many requests are 429 throttled', async () => {
-    await using narrow = await startTestGateway({ LIMIT_APP_USER_PER_MINUTE: '1' });
+    await using narrow = await startTestGateway({ LIMITS: 'app-user=1' });
     narrow.backends.answer({ introspect: () => liveToken(), read: () => BUNDLE });
     const search = () => ask(narrow, `${R4}/Observation`, { headers: bearer() });
     expect((await search()).status).toBe(200);
@@ -247,7 +247,7 @@ describe('errors are OperationOutcomes:', () => {
   });
 
   test('a search takes from the limit what its page and its total cost', async () => {
-    await using narrow = await startTestGateway({ LIMIT_APP_USER_PER_MINUTE: '12' });
+    await using narrow = await startTestGateway({ LIMITS: 'app-user=12' });
     narrow.backends.answer({ introspect: () => liveToken(), read: () => BUNDLE });
     const left = async (path: string) => {
       const { status, response } = await ask(narrow, R4 + path, { headers: bearer() });

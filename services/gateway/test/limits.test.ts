@@ -113,7 +113,7 @@ describe('limits of data requests', () => {
 
   describe('requests of an app', () => {
     test('beyond the limit for one user are refused and told when to retry', async () => {
-      await using gateway = await startTestGateway({ LIMIT_APP_USER_PER_MINUTE: '3' });
+      await using gateway = await startTestGateway({ LIMITS: 'app-user=3' });
       answer(gateway);
       expect(await statuses(gateway, 4)).toEqual([200, 200, 200, 429]);
       const response = await gateway.fetch(HEART, { headers: bearer(token) });
@@ -127,7 +127,7 @@ describe('limits of data requests', () => {
     });
 
     test('beyond the limit of the app over all users are refused', async () => {
-      await using gateway = await startTestGateway({ LIMIT_APP_PER_MINUTE: '2' });
+      await using gateway = await startTestGateway({ LIMITS: 'app=2' });
       answer(gateway);
       expect(await statuses(gateway, 3)).toEqual([200, 200, 429]);
       const { headers } = await gateway.fetch(HEART, { headers: bearer(token) });
@@ -136,8 +136,7 @@ describe('limits of data requests', () => {
 
     test("for a user over its limit do not use up the app's limit for other users", async () => {
       await using gateway = await startTestGateway({
-        LIMIT_APP_USER_PER_MINUTE: '2',
-        LIMIT_APP_PER_MINUTE: '4',
+        LIMITS: 'app-user=2,app=4',
       });
       const ofGrace = newSecret('access_token');
       answer(gateway, { [sha256(ofGrace).toString('hex')]: 'grace' });
@@ -148,9 +147,7 @@ describe('limits of data requests', () => {
 
   describe('requests of all apps for one person', () => {
     const ENV = {
-      LIMIT_USER_ALL_APPS_PER_MINUTE: '3',
-      LIMIT_APP_USER_PER_MINUTE: '2',
-      LIMIT_APP_PER_MINUTE: '4',
+      LIMITS: 'user-all-apps=3,app-user=2,app=4',
     };
 
     /** Gives each app and user one token; the apps' own tokens have no user. */
@@ -197,7 +194,7 @@ describe('limits of data requests', () => {
   describeWithRedis('with Redis', () => {
     test('gateways share limits through Redis, and count separately when Redis is unavailable', async () => {
       await using redis = await createTestRedis();
-      const env = { REDIS_URL: redis.url, LIMIT_APP_USER_PER_MINUTE: '4' };
+      const env = { REDIS_URL: redis.url, LIMITS: 'app-user=4' };
       await using one = await startTestGateway(env);
       await using two = await startTestGateway(env);
       // Each token belongs to a user who has not been counted before.
@@ -247,7 +244,7 @@ describe('limits of data requests', () => {
 });
 
 describe('known clients', () => {
-  const gateway = shareTestGateway({ LIMIT_CLIENT_PER_MINUTE: '5' });
+  const gateway = shareTestGateway({ LIMITS: 'client=5' });
   /** The secret that authorization accepts. */
   let secret: string;
 

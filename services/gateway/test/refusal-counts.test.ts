@@ -107,10 +107,7 @@ describe('a gateway', () => {
   let gateway: TestGateway;
 
   beforeEach(async () => {
-    gateway = await startTestGateway(
-      { LIMIT_APP_USER_PER_MINUTE: '8' },
-      { constants: { USAGE_INTERVAL_MS: 10 } },
-    );
+    gateway = await startTestGateway({ LIMITS: 'app-user=8' }, { constants: { USAGE_INTERVAL_MS: 10 } });
     gateway.backends.answer({
       introspect: () => liveToken({ principal: { scopes: ['read:mood', 'read:medications'] } }),
       read: ({ endpoint }) => {

@@ -21,9 +21,7 @@ describe('forced errors of data requests', () => {
   // Failed authentications have a small limit, everything else a large one.
   const gateway = shareTestGateway({
     SANDBOX: 'true',
-    LIMIT_APP_USER_PER_MINUTE: '100000',
-    LIMIT_APP_PER_MINUTE: '100000',
-    LIMIT_AUTH_FAILURES_PER_MINUTE: '20',
+    LIMITS: 'app-user=100000,app=100000,failed-authentications=20',
   });
 
   const CLIENT = 'app_1';
@@ -92,7 +90,7 @@ describe('forced errors of data requests', () => {
     test('RATE_LIMITED is the real one, byte for byte', async () => {
       await using limited = await startTestGateway({
         SANDBOX: 'true',
-        LIMIT_APP_USER_PER_MINUTE: '2',
+        LIMITS: 'app-user=2',
       });
       limited.backends.answer({ introspect: () => tokenOf(CLIENT), read: () => READINGS });
       const head = `GET ${HEART} HTTP/1.1\r\nAuthorization: ${bearer()['authorization']}`;

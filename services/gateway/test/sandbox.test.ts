@@ -6,7 +6,7 @@ import { AppError, notFound, unavailable } from '@phds/service-kit/errors';
 import { shareCaller, shareTestGateway, startTestGateway } from './test-gateway.ts';
 
 describe('triggers', () => {
-  const gateway = shareTestGateway({ SANDBOX: 'true', LIMIT_USER_COSTLY_PER_MINUTE: '10000' });
+  const gateway = shareTestGateway({ SANDBOX: 'true', LIMITS: 'user-costly=10000' });
   const { call, session } = shareCaller(gateway, 'dev');
 
   const CLIENT = 'app_1';

@@ -147,7 +147,7 @@ describe('signing in', () => {
 
   describe('limits', () => {
     test('beginning and finishing sign-ins are limited by address, each for itself', async () => {
-      await using other = await startSignInGateway({ LIMIT_SIGN_INS_PER_MINUTE: '2', TRUST_PROXY: '1' });
+      await using other = await startSignInGateway({ LIMITS: 'sign-ins=2', TRUST_PROXY: '1' });
       const open = async (path: string, address = '192.0.2.1') => {
         const response = await other.gateway.fetch(path, { headers: { 'x-forwarded-for': address } });
         return [response.status, response.headers.get('retry-after') !== null];

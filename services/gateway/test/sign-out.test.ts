@@ -115,7 +115,7 @@ describe('signing out', () => {
   });
 
   test('a session can be ended when the person may make no more changes', async () => {
-    await using other = await startSignInGateway({ LIMIT_USER_CHANGES_PER_MINUTE: '1' });
+    await using other = await startSignInGateway({ LIMITS: 'user-changes=1' });
     await other.signIn(browser);
     const cookie = `${SESSION}=${browser.cookies.get(SESSION)}`;
     const revokeAll = () =>
@@ -293,7 +293,7 @@ describe('logouts of the provider', () => {
   });
 
   test('invalid requests are limited by address; right ones never are, because all come from the provider', async () => {
-    await using other = await startSignInGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '2', TRUST_PROXY: '1' });
+    await using other = await startSignInGateway({ LIMITS: 'failed-authentications=2', TRUST_PROXY: '1' });
     const from = { 'x-forwarded-for': '192.0.2.1' };
     const statuses: number[] = [];
     for (let i = 0; i < 3; i += 1) statuses.push((await post('x', other.gateway, from)).status);

@@ -52,7 +52,7 @@ describe('limits of surfaces', () => {
 
   describe('requests of an app under /oauth', () => {
     test('beyond its limit are refused, and every response reports the state of the limit', async () => {
-      await using gateway = await startGateway({ LIMIT_CLIENT_PER_MINUTE: '2' });
+      await using gateway = await startGateway({ LIMITS: 'client=2' });
       const token = () => post(gateway, '/oauth/token', CLIENT);
       const [first, second, third] = [await token(), await token(), await token()];
       expect([first.status, second.status, third.status]).toEqual([200, 200, 429]);
@@ -65,7 +65,7 @@ describe('limits of surfaces', () => {
     });
 
     test('without its secret do not count against its limit and are not told about it', async () => {
-      await using gateway = await startGateway({ LIMIT_CLIENT_PER_MINUTE: '1' });
+      await using gateway = await startGateway({ LIMITS: 'client=1' });
       const wrong = () => post(gateway, '/oauth/token', { ...CLIENT, client_secret: 'wrong' });
       const before = [await wrong(), await wrong(), await wrong()];
       expect((await post(gateway, '/oauth/token', CLIENT)).status).toBe(200);
@@ -77,7 +77,7 @@ describe('limits of surfaces', () => {
     });
 
     test('are limited by network if it has no secret', async () => {
-      await using gateway = await startGateway({ LIMIT_PUBLIC_CLIENT_PER_MINUTE: '2' });
+      await using gateway = await startGateway({ LIMITS: 'public-clients=2' });
       gateway.backends.answer({ authenticateClient: ({ client }) => ({ clientId: client?.clientId ?? '' }) });
       const statuses: number[] = [];
       for (const address of ['2001:db8::1', '2001:db8::2', '2001:db8::3', '2001:db8:0:1::1']) {
@@ -87,7 +87,7 @@ describe('limits of surfaces', () => {
     });
 
     test("are counted at /oauth/grants by the token's app", async () => {
-      await using gateway = await startGateway({ LIMIT_CLIENT_PER_MINUTE: '1' });
+      await using gateway = await startGateway({ LIMITS: 'client=1' });
       const list = async (headers: Record<string, string>) =>
         (await gateway.fetch('/oauth/grants', { headers })).status;
       expect([await list({}), await list(bearer()), await list(bearer())]).toEqual([401, 200, 429]);
@@ -96,7 +96,7 @@ describe('limits of surfaces', () => {
   });
 
   describe('authorization requests without a secret', () => {
-    const LIMIT = { LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: '2' };
+    const LIMIT = { LIMITS: 'anonymous-authorizations=2' };
     const browse = (gateway: TestGateway, address: string) =>
       gateway.fetch(`/oauth/authorize?${new URLSearchParams({ ...AUTHORIZATION, client_id: 'app_1' })}`, {
         headers: { ...VISIT, 'x-forwarded-for': address },
@@ -131,7 +131,7 @@ describe('limits of surfaces', () => {
   });
 
   describe('requests of a session', () => {
-    const gateway = shareTestGateway({ LIMIT_USER_PER_MINUTE: '3', LIMIT_USER_CHANGES_PER_MINUTE: '2' });
+    const gateway = shareTestGateway({ LIMITS: 'user=3,user-changes=2' });
 
     test.each([
       ['/partner/consent/accesses/summary', '/partner/consent/grants/revoke-all', 200],
@@ -160,7 +160,7 @@ describe('limits of surfaces', () => {
     const GRANT = { ...CLIENT, grant_type: 'client_credentials' };
 
     test('for tokens by client credentials have a limit of their own, apart from those by code or refresh token', async () => {
-      await using gateway = await startGateway({ LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: '2' });
+      await using gateway = await startGateway({ LIMITS: 'client-credentials=2' });
       const tokens = [await post(gateway, '/oauth/token', GRANT), await post(gateway, '/oauth/token', GRANT)];
       expect(tokens.map(({ status }) => status)).toEqual([200, 200]);
       expect(tokens[0]?.headers.get('ratelimit-policy')).toBe('"client-credentials";q=2;w=60');
@@ -179,7 +179,7 @@ describe('limits of surfaces', () => {
       expect([wrong.status, wrong.headers.get('ratelimit')]).toEqual([401, null]);
     });
 
-    const gateway = shareTestGateway({ LIMIT_USER_COSTLY_PER_MINUTE: '60' });
+    const gateway = shareTestGateway({ LIMITS: 'user-costly=60' });
     const registration = { name: 'App', redirectUris: ['https://a.test/cb'] };
     test.each([
       [30, 'POST', '/developer/apps', registration, 201],
@@ -239,7 +239,7 @@ describe('failed authentications', () => {
 
   describe('failed authentications', () => {
     test('of one address become 429, and a valid credential is never refused', async () => {
-      await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '2' });
+      await using gateway = await startTestGateway({ LIMITS: 'failed-authentications=2' });
       answer(gateway);
       expect(await statuses(gateway, 3, {})).toEqual([401, 401, 429]);
       expect((await gateway.fetch('/developer/apps')).status).toBe(429);
@@ -249,7 +249,7 @@ describe('failed authentications', () => {
     });
 
     test('of one client id, existing or not, become 429 from every address', async () => {
-      await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '2', TRUST_PROXY: '1' });
+      await using gateway = await startTestGateway({ LIMITS: 'failed-authentications=2', TRUST_PROXY: '1' });
       answer(gateway);
       const from = (address: string, clientId: string) =>
         gateway.fetch('/oauth/token', {
@@ -267,7 +267,7 @@ describe('failed authentications', () => {
     });
 
     test('of one credential count for the address only once a minute, so that one credential cannot use up the address', async () => {
-      await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '4' });
+      await using gateway = await startTestGateway({ LIMITS: 'failed-authentications=4' });
       answer(gateway, TokenStatus.UNKNOWN);
       const secrets: number[] = [];
       for (let i = 0; i < 6; i += 1) secrets.push((await post(gateway, 'app_1', `wrong ${i}`)).status);
@@ -286,7 +286,7 @@ describe('failed authentications', () => {
     });
 
     test('with tokens that were issued but have ended count for each token and never for the address', async () => {
-      await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '3' });
+      await using gateway = await startTestGateway({ LIMITS: 'failed-authentications=3' });
       const ended = () => ({ headers: bearer(newSecret('access_token')) });
       const readEach = async (count: number) => {
         const seen: number[] = [];
@@ -308,7 +308,7 @@ describe('failed authentications', () => {
     });
 
     test('caused by distrust between services are not counted and answer 500', async () => {
-      await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '1' });
+      await using gateway = await startTestGateway({ LIMITS: 'failed-authentications=1' });
       for (const reason of ['internal', 'caller_not_admitted'] as const) {
         gateway.backends.answer({
           introspect: () => liveToken(),
@@ -321,7 +321,7 @@ describe('failed authentications', () => {
     });
 
     test('use a forwarded address only when a proxy is trusted', async () => {
-      await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '1' });
+      await using gateway = await startTestGateway({ LIMITS: 'failed-authentications=1' });
       answer(gateway);
       expect(await statuses(gateway, 1, {})).toEqual([401]);
       const spoofed = { headers: { 'x-forwarded-for': '198.51.100.7' } };
@@ -329,7 +329,7 @@ describe('failed authentications', () => {
     });
 
     test('use the address that the trusted proxy reports, on the data API as on every other surface', async () => {
-      await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '1', TRUST_PROXY: '1' });
+      await using gateway = await startTestGateway({ LIMITS: 'failed-authentications=1', TRUST_PROXY: '1' });
       answer(gateway);
       // What a client claims stands before the address that the proxy adds.
       const from = (address: string) => ({ headers: { 'x-forwarded-for': `203.0.113.9, ${address}` } });

@@ -38,8 +38,6 @@ export async function startTestGateway(
   const config = readEnvironment({
     PORT: '0',
     PROBE_PORT: '0',
-    LIMIT_AUTH_FAILURES_PER_MINUTE: '100000',
-    LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: '100000',
     SESSION_ISSUER: sessions.issuer,
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,
@@ -50,6 +48,7 @@ export async function startTestGateway(
     REDIS_COMMAND_TIMEOUT_MS: '20000',
     ...backends.settings,
     ...env,
+    LIMITS: `failed-authentications=100000,anonymous-authorizations=100000,${env['LIMITS'] ?? ''}`,
   });
   backends.issuer = issuer ?? config.PUBLIC_URL;
   backends.answer(atStart);

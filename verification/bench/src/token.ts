@@ -1,4 +1,5 @@
 import { openClient } from '@phds/guarantees/open-client';
+import { RAISED_LIMITS } from '@phds/local-stack/service-environments';
 import type { Stack } from '@phds/local-stack/stack';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -14,8 +15,7 @@ const CODES_PER_SECOND = 4_000;
 
 /** For the gateway. No limit is reached, because the service is measured. */
 export const NO_LIMITS = {
-  LIMIT_CLIENT_PER_MINUTE: '100000000',
-  LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: '100000000',
+  LIMITS: `${RAISED_LIMITS},client=100000000,client-credentials=100000000`,
 };
 
 /** A server that issues tokens. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { RAISED_LIMITS } from '@phds/local-stack/service-environments';
 import { expectStatus, type PartnerApp } from '@phds/running-system/partner-app';
 import { type Answer, send } from '@phds/running-system/request';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
@@ -55,7 +56,7 @@ async function revokeGrant({ session, tokens }: ConnectedPerson): Promise<void> 
 describeWithRedis('Redis is killed and comes back', () => {
   beforeAll(async () => {
     redis = await createTestRedis();
-    const gateway = { LIMIT_APP_USER_PER_MINUTE: String(LIMIT) };
+    const gateway = { LIMITS: `${RAISED_LIMITS},app-user=${LIMIT}` };
     stack = await startRunningStack({ gateways: GATEWAYS, redisUrl: redis.url, environment: { gateway } });
   });
   afterAll(async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { RAISED_LIMITS } from '@phds/local-stack/service-environments';
 import { giveFirstReadings } from '@phds/running-system/ingestion';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -67,7 +68,10 @@ describeWithRedis('the first request that starts after the answer is refused on 
   beforeAll(async () => {
     redis = await createTestRedis();
     redisProxy = await startTcpProxy(redis.url, events.edit);
-    const gateway = { REDIS_URL: redisProxy.url, LIMIT_AUTH_FAILURES_PER_MINUTE: '100000000' };
+    const gateway = {
+      REDIS_URL: redisProxy.url,
+      LIMITS: `${RAISED_LIMITS},failed-authentications=100000000`,
+    };
     stack = await startRunningStack({ gateways: GATEWAYS, redisUrl: redis.url, environment: { gateway } });
     database = new pg.Client({ connectionString: stack.databases.consent.ownerUrl });
     await database.connect();

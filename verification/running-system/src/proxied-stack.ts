@@ -18,7 +18,7 @@ import {
   type PublishedMessageFault,
 } from '@phds/test-kit/published-message-fault';
 import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
-import { configSchema as gateway } from '../../../services/gateway/src/config.ts';
+import { DEFAULT_LIMITS } from '../../../services/gateway/src/limits/limit-table.ts';
 import { crashDatabase, stopReplacements } from './outages.ts';
 import { createFurtherProcess, type RunningStack, startRunningStack } from './running-stack.ts';
 
@@ -136,11 +136,11 @@ function clockFile(root: string, service: ServiceName): string {
   return join(root, `${service}.clock`);
 }
 
-const NO_LIMITS = Object.fromEntries(
-  Object.keys(gateway.shape)
-    .filter((name) => /^LIMIT_.*_PER_MINUTE$/.test(name))
-    .map((name) => [name, '1000000000']),
-);
+const NO_LIMITS = {
+  LIMITS: Object.keys(DEFAULT_LIMITS)
+    .map((name) => `${name}=1000000000`)
+    .join(','),
+};
 
 type Environments = Readonly<Record<ServiceName, Readonly<Record<string, string>>>>;
 

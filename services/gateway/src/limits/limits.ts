@@ -14,39 +14,16 @@ import { AppError } from '@phds/service-kit/errors';
 import type { RedisConnection } from '@phds/service-kit/redis';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import type { Config } from '../config.ts';
+import type { LimitTable } from './limit-table.ts';
 
 const WINDOW_SECONDS = 60;
 
-/** The name of each limit in header fields and metrics, what its keys are, and its setting. */
-const SETTINGS = {
-  // Requests for data, by app and person.
-  'app-user': 'LIMIT_APP_USER_PER_MINUTE',
-  // By person: keeps one with many apps from using up the service.
-  'user-all-apps': 'LIMIT_USER_ALL_APPS_PER_MINUTE',
-  // By app.
-  app: 'LIMIT_APP_PER_MINUTE',
-  // Requests under /oauth, by authenticated app.
-  client: 'LIMIT_CLIENT_PER_MINUTE',
-  'client-credentials': 'LIMIT_CLIENT_CREDENTIALS_PER_MINUTE',
-  'grant-lists': 'LIMIT_GRANT_LISTS_PER_MINUTE',
-  // By app and address: everybody can call in the name of an app without a secret.
-  'public-clients': 'LIMIT_PUBLIC_CLIENT_PER_MINUTE',
-  // By address: a request without a secret may name any app.
-  'anonymous-authorizations': 'LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE',
-  // By step and address: beginning many sign-ins does not prevent finishing one.
-  'sign-ins': 'LIMIT_SIGN_INS_PER_MINUTE',
-  // Requests of a session, by person: reading lists cannot prevent a revocation.
-  user: 'LIMIT_USER_PER_MINUTE',
-  'user-changes': 'LIMIT_USER_CHANGES_PER_MINUTE',
-  // Points of those that cost more, so that registrations and previews cannot prevent one either.
-  'user-costly': 'LIMIT_USER_COSTLY_PER_MINUTE',
-  // Failed authentications, both with the public name `failed-authentications`.
-  'failed-address': 'LIMIT_AUTH_FAILURES_PER_MINUTE',
-  'failed-credential': 'LIMIT_AUTH_FAILURES_PER_MINUTE',
-} as const satisfies Record<string, keyof Config>;
+/** What is counted: the limits of the table, failed authentications twice. */
+function toCounters({ 'failed-authentications': failures, ...others }: LimitTable) {
+  return { ...others, 'failed-address': failures, 'failed-credential': failures };
+}
 
-export type LimitName = keyof typeof SETTINGS;
+export type LimitName = keyof ReturnType<typeof toCounters>;
 
 /** The state of a limit for a key. */
 export interface Allowance {
@@ -78,9 +55,9 @@ export class Limits {
   readonly onRefused: (name: string) => void;
 
   /** Without Redis (null), this process counts by itself. */
-  constructor(config: Config, redis: RedisConnection | null, onRefused: (name: string) => void) {
-    const names = Object.keys(SETTINGS) as LimitName[];
-    this.#limits = new Map(names.map((name) => [name, new Limit(name, config[SETTINGS[name]], redis)]));
+  constructor(table: LimitTable, redis: RedisConnection | null, onRefused: (name: string) => void) {
+    const counters = Object.entries(toCounters(table)) as [LimitName, number][];
+    this.#limits = new Map(counters.map(([name, perMinute]) => [name, new Limit(name, perMinute, redis)]));
     this.onRefused = onRefused;
   }
 

@@ -150,10 +150,7 @@ function toSharedSettings(replicas: Replicas): Settings {
     REDIS_COMMAND_TIMEOUT_MS: PATIENT_MS,
     DEVELOPERS: 'anyone',
     APP_APPROVAL: 'none',
-    LIMIT_APP_USER_PER_MINUTE: '1000000',
-    LIMIT_APP_PER_MINUTE: '1000000',
-    LIMIT_CLIENT_PER_MINUTE: '1000000',
-    LIMIT_USER_PER_MINUTE: '1000000',
+    LIMITS: 'app-user=1000000,app=1000000,client=1000000,user=1000000',
     // Gateways soon ask authorization again, which signs a new assertion.
     CACHE_TTL_MS: '200',
   };
