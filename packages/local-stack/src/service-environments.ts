@@ -27,18 +27,6 @@ export const RAISED_LIMITS = [
   'failed-authentications=6000',
 ].join(',');
 
-// The same for other limits.
-const RAISED = {
-  authorization: { MAX_APPS_PER_DEVELOPER: '20000' },
-  consent: { MAX_LIVE_PENDING_PER_APP: '5000' },
-  gateway: {
-    LIMITS: RAISED_LIMITS,
-    MAX_BODY_BYTES: String(6_400 * 1024),
-    MAX_URL_BYTES: String(800 * 1024),
-    MAX_HEADER_BYTES: String(1_600 * 1024),
-  },
-} as const;
-
 /** Base URL of each gateway. */
 export function toGatewayUrls({ gateways }: StackPorts): string[] {
   return gateways.map((port) => `http://localhost:${port}`);
@@ -103,7 +91,7 @@ export function toAuthorizationEnvironment(context: EnvironmentContext): Environ
     DEVELOPERS: 'anyone',
     APP_APPROVAL: 'none',
     JWKS_ALLOW_LOOPBACK: 'true',
-    ...RAISED.authorization,
+    MAX_APPS_PER_DEVELOPER: '20000',
   };
 }
 
@@ -123,7 +111,7 @@ export function toConsentEnvironment(context: EnvironmentContext): Environment {
     WEBHOOK_ALLOW_LOOPBACK: 'true',
     WEBHOOK_DATA_DELAY_MS: '1000',
     WEBHOOK_DATA_SPACING_MS: '1000',
-    ...RAISED.consent,
+    MAX_LIVE_PENDING_PER_APP: '5000',
   };
 }
 
@@ -164,7 +152,7 @@ export function toGatewayEnvironment(context: EnvironmentContext, index: number)
     CONSENT_ADDRESS: addresses.consent,
     HEALTH_DATA_ADDRESS: addresses['health-data'],
     RECEIPT_PUBLIC_KEYS_FILE: keys.receiptPublicKeys,
-    ...RAISED.gateway,
+    LIMITS: RAISED_LIMITS,
   };
 }
 

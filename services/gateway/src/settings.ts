@@ -59,13 +59,6 @@ const deployment = {
 
 /** What a connection and its requests may take of the gateway. */
 const connectionSettings = {
-  MAX_BODY_BYTES: integer(64 * 1024, { min: 1, unit: 'bytes' }).describe('Maximum size of a request body.'),
-  MAX_URL_BYTES: integer(8 * 1024, { min: 256, unit: 'bytes' }).describe(
-    'Maximum length of a request target.',
-  ),
-  MAX_HEADER_BYTES: integer(16 * 1024, { min: 4 * 1024, unit: 'bytes' }).describe(
-    'Maximum size of the header of a request.',
-  ),
   KEEP_ALIVE_SECONDS: integer(75, { min: 1, max: 3_600, unit: 's' }).describe(
     'Time for which a connection without a request is kept ([which value](in-front.md#connections-that-are-kept)).',
   ),
@@ -173,17 +166,7 @@ export const gatewaySettings = z.object({
     .meta({ unit: 'URL without a path' })
     .describe("Public address; the same as authorization's `ISSUER`."),
   ...signIn,
-  WEB_DIRECTORY: z
-    .string()
-    .default(fileURLToPath(new URL('../../../packages/web/dist', import.meta.url)))
-    .meta({ unit: 'directory', fallback: '`packages/web/dist`; the image has it' })
-    .describe('The built web app.'),
   ...deployment,
-  DOCS_DIRECTORY: z
-    .string()
-    .default(fileURLToPath(new URL('../../../packages/docs/dist', import.meta.url)))
-    .meta({ unit: 'directory', fallback: '`packages/docs/dist`; the image has it' })
-    .describe('The built documentation for partner developers.'),
   AUTHORIZATION_ADDRESS: address('127.0.0.1:7001').describe('gRPC port of authorization.'),
   CONSENT_ADDRESS: address('127.0.0.1:7002').describe('gRPC port of consent.'),
   HEALTH_DATA_ADDRESS: address('127.0.0.1:7003').describe('gRPC port of health-data.'),
@@ -219,6 +202,15 @@ export const gatewaySettings = z.object({
 
 /** What no operator has to set. Tests override it. */
 export const CONSTANTS = {
+  /** The built web app. */
+  WEB_DIRECTORY: fileURLToPath(new URL('../../../packages/web/dist', import.meta.url)),
+  /** The built documentation for partner developers. */
+  DOCS_DIRECTORY: fileURLToPath(new URL('../../../packages/docs/dist', import.meta.url)),
+  MAX_BODY_BYTES: 64 * 1024,
+  /** Of a request target. */
+  MAX_URL_BYTES: 8 * 1024,
+  /** Of all fields of a request. */
+  MAX_HEADER_BYTES: 16 * 1024,
   /** Time without a byte in either direction after which a connection with a request is closed. */
   STALLED_CONNECTION_MS: 30_000,
   /** Minimum average pace at which a client reads, after STALLED_CONNECTION_MS; slower ones are disconnected. */

@@ -230,7 +230,7 @@ describe('mistyped addresses', () => {
   const files = openFilesOfTest();
   afterAll(() => files[Symbol.dispose]());
   files.write('index.html', '<div id="root">');
-  const gateway = shareTestGateway({ WEB_DIRECTORY: files.directory });
+  const gateway = shareTestGateway({}, { constants: { WEB_DIRECTORY: files.directory } });
 
   const open = async (path: string, headers: Record<string, string> = VISIT, method = 'GET') => {
     const response = await gateway.fetch(path, { headers, method, redirect: 'manual' });

@@ -24,12 +24,9 @@ describe('documentation', () => {
   files.write('docs/llms.txt', '# Service');
   files.write('docs/assets/chunks/page.1.js', `plain("${url}")`);
   files.write('docs/.built-from', 'not to be served');
-  const settings = {
-    DOCS_DIRECTORY: join(files.directory, 'docs'),
-    PUBLIC_URL: 'https://data.example',
-    DEPLOYMENT_OPERATOR: 'Clinic <A>',
-  };
-  const gateway = shareTestGateway(settings);
+  const built = join(files.directory, 'docs');
+  const settings = { PUBLIC_URL: 'https://data.example', DEPLOYMENT_OPERATOR: 'Clinic <A>' };
+  const gateway = shareTestGateway(settings, { constants: { DOCS_DIRECTORY: built } });
   const SHORT = 'public, max-age=300';
 
   test.each([
@@ -106,7 +103,7 @@ describe('documentation', () => {
 
   test('a message says that they are not built, and are served as soon as they are', async () => {
     const later = join(files.directory, 'later');
-    await using early = await startTestGateway({ ...settings, DOCS_DIRECTORY: later });
+    await using early = await startTestGateway(settings, { constants: { DOCS_DIRECTORY: later } });
     const response = await early.fetch('/docs/tokens', { headers: VISIT });
     expect([response.status, messageIn(await response.text())]).toEqual([
       503,
@@ -114,9 +111,9 @@ describe('documentation', () => {
     ]);
     expect([response.headers.get('retry-after'), response.headers.get('refresh')]).toEqual(['5', '5']);
     expect((await early.fetch('/docs/tokens')).status).toBe(503);
-    await rename(settings.DOCS_DIRECTORY, later);
+    await rename(built, later);
     expect((await early.fetch('/docs/tokens')).status).toBe(200);
-    await rename(later, settings.DOCS_DIRECTORY);
+    await rename(later, built);
   });
 
   async function get(path: string, headers: Record<string, string> = {}) {
@@ -163,7 +160,10 @@ describe('the web app', () => {
   files.write('secret.txt', 'not to be served');
   const deadlines = { AUTHORIZATION_DEADLINE_MS: '5000', CONSENT_DEADLINE_MS: '3000' };
   const support = { SUPPORT_URL: 'https://help.test/?topic=apps&lang=en' };
-  const gateway = shareTestGateway({ WEB_DIRECTORY: files.directory, ...deadlines, ...support });
+  const gateway = shareTestGateway(
+    { ...deadlines, ...support },
+    { constants: { WEB_DIRECTORY: files.directory } },
+  );
 
   const get = async (path: string, headers: Record<string, string> = {}) => {
     const response = await gateway.fetch(path, { headers, redirect: 'manual' });
@@ -221,7 +221,10 @@ describe('the web app', () => {
     });
 
     test('is an error as JSON when it is not built', async () => {
-      await using bare = await startTestGateway({ WEB_DIRECTORY: join(files.directory, 'nothing') });
+      await using bare = await startTestGateway(
+        {},
+        { constants: { WEB_DIRECTORY: join(files.directory, 'nothing') } },
+      );
       for (const path of ['/', '/histroy', '/sign-in']) {
         const response = await bare.fetch(path, { headers: VISIT });
         expect([response.status, await response.json()]).toMatchObject([503, { code: 'INTERNAL_ERROR' }]);
