@@ -192,7 +192,7 @@ describe('limits of data requests', () => {
   });
 
   describeWithRedis('with Redis', () => {
-    test('gateways share limits through Redis, and count separately when Redis is unavailable', async () => {
+    test('gateways share limits through Redis, count separately while it is away, and share again', async () => {
       await using redis = await createTestRedis();
       const env = { REDIS_URL: redis.url, LIMITS: 'app-user=4' };
       await using one = await startTestGateway(env);
@@ -219,7 +219,17 @@ describe('limits of data requests', () => {
       expect(seen).toEqual([200, 200, 200, 200, 429]);
       admin.disconnect();
       await redis.stop();
-      await eventually(async () => expect(await statuses(two, 1)).toEqual([200]));
+      await eventually(async () => {
+        const alone = { headers: bearer() };
+        expect(await statuses(one, 5, alone)).toEqual([200, 200, 200, 200, 429]);
+        expect(await statuses(two, 1, alone)).toEqual([200]);
+      });
+      await redis.start();
+      await eventually(async () => {
+        const again = { headers: bearer() };
+        const shared = [...(await statuses(one, 2, again)), ...(await statuses(two, 3, again))];
+        expect(shared).toEqual([200, 200, 200, 200, 429]);
+      });
     });
 
     test('an eviction arrives, and a reconnection clears the cache', async () => {

@@ -8,7 +8,6 @@ import { boundFetch } from '../load/wire.ts';
 import { runSuite, summarize, toSummaryLines } from '../suite.ts';
 import { controlCluster, NODES } from './cluster.ts';
 import { CITUS_FAULTS } from './faults.ts';
-import { measureRatios } from './ratios.ts';
 
 const ANSWER_LIMIT_MS = 15_000;
 
@@ -26,7 +25,7 @@ const TESTS: Readonly<Record<string, readonly [paths: readonly string[], env?: R
   revocation: [['verification/e2e/test/revocation'], { E2E_REVOCATIONS: '20' }],
 };
 
-const PARTS = [...Object.keys(TESTS), ...CITUS_FAULTS.map(({ name }) => name), 'ratios'];
+const PARTS = [...Object.keys(TESTS), ...CITUS_FAULTS.map(({ name }) => name)];
 
 const command = new Command('pnpm prove:citus')
   .description(
@@ -77,7 +76,6 @@ await runProof(command, async (signal) => {
     for (const line of toSummaryLines(summary)) console.log(line);
     isKept &&= summary.violations.length === 0;
   }
-  if (parts.includes('ratios')) console.table(await measureRatios(NODES));
   console.log(
     Object.entries(table)
       .map(([name, text]) => `${name.padEnd(16)} ${text}`)
