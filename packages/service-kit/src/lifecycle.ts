@@ -1,5 +1,4 @@
 import './rpc/closed-streams.ts';
-import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from './settings/config.ts';
 import { createLogger, type Logger } from './telemetry/log.ts';
@@ -48,7 +47,6 @@ export async function runService<Config extends ProcessSettings>(
     const config = readEnvironment(process.env);
     shutdownDelayMs = config.SHUTDOWN_DELAY_MS;
     log = createLogger({ service: name, level: config.LOG_LEVEL });
-    void warnOfUnknownHosts(config, log);
     if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) {
       const { startTracing } = await import('./telemetry/tracing.ts');
       spans.use(startTracing({ service: name, log }));
@@ -91,30 +89,6 @@ export function logFailedStart(error: unknown, log: Pick<Logger, 'fatal'>): void
     { problems, ...(cause === undefined ? {} : { err: cause }) },
     `the configuration is not usable: ${listed}`,
   );
-}
-
-/** Logs which host names of other services are not known. The service starts all the same: the name may become known later. */
-export async function warnOfUnknownHosts(
-  config: object,
-  log: Pick<Logger, 'warn'>,
-  find: (host: string) => Promise<unknown> = lookup,
-): Promise<void> {
-  const addresses = Object.entries(config).filter(([setting]) => setting.endsWith('_ADDRESS'));
-  const checks = addresses.map(async ([setting, address]) => {
-    const [, host] = /^(?:dns:\/\/[^/]*\/)?([^:/]+):\d+$/.exec(String(address)) ?? [];
-    if (host === undefined) return;
-    const error: unknown = await find(host).then(
-      () => null,
-      (caught) => caught,
-    );
-    if (error === null) return;
-    const { problems } = new ConfigError([{ setting, reason: 'the host name cannot be resolved' }]);
-    log.warn(
-      { problems, err: error },
-      `${setting}: the host name cannot be resolved; calls fail until it can`,
-    );
-  });
-  await Promise.all(checks);
 }
 
 function limitDisposal(): void {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { SignJWT } from 'jose';
@@ -22,16 +22,21 @@ beforeEach(async () => {
   provider = new KeyProvider([first]);
   await provider.start();
   clock = new FakeClock();
+  // The clock of jose.
+  jest.spyOn(Date, 'now').mockImplementation(() => clock.now().getTime());
   opened = new AsyncDisposableStack();
   opened.defer(() => provider.stop());
   failures = [];
 });
-afterEach(() => opened.disposeAsync());
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await opened.disposeAsync();
+});
 
 /** Opens the keys of the provider, and returns a verifier with them. */
 function open({ refreshMs = DAY_MS, url = provider.url } = {}) {
   const onFailure = (error: unknown) => void failures.push(error);
-  const jwks = opened.use(openSessionKeys(url, { clock, onFailure, refreshMs, timeoutMs: 2_000 }));
+  const jwks = opened.use(openSessionKeys(url, { onFailure, refreshMs, timeoutMs: 2_000 }));
   return createSessionVerifier({ issuer: ISSUER, audience: 'phds', jwks, clock });
 }
 
@@ -87,19 +92,12 @@ describe('while the provider is unavailable', () => {
     }
   });
 
-  test('a service that never had the keys cannot judge, asks once a second, and goes on when they are back', async () => {
+  test('a service that never had the keys cannot judge, and goes on when they are back', async () => {
     provider.answer = (response) => response.writeHead(500).end();
     const verify = open();
-    for (let requests = 0; requests < 20; requests += 1) {
-      await expect(verify(await sign(first))).rejects.toMatchObject(UNAVAILABLE);
-    }
-    expect(provider.requests).toBe(1);
-    provider.answer = provider.sendKeys;
-    clock.advance(999);
     await expect(verify(await sign(first))).rejects.toMatchObject(UNAVAILABLE);
-    clock.advance(1);
+    provider.answer = provider.sendKeys;
     expect(await verify(await sign(first))).toMatchObject(ADA);
-    expect(provider.requests).toBe(2);
   });
 });
 
@@ -164,27 +162,19 @@ describe('a flood of sessions with invented keys', () => {
     expect(await verify(await sign(first))).toMatchObject(ADA);
   });
 
-  test('reaches an unavailable provider once a second', async () => {
+  test('reaches an unavailable provider with one request at a time', async () => {
     const verify = open();
     expect(await verify(await sign(first))).toMatchObject(ADA);
-    provider.answer = (response) => response.writeHead(503).end();
+    const { promise, resolve } = Promise.withResolvers<ServerResponse>();
+    provider.answer = resolve;
     clock.advance(5_000);
     const session = await sign(second);
-    for (let calls = 0; calls < 20; calls += 1) {
-      await expect(verify(session)).rejects.toMatchObject(UNAVAILABLE);
+    const flood = Promise.allSettled(Array.from({ length: 200 }, () => verify(session)));
+    (await promise).writeHead(503).end();
+    for (const outcome of await flood) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: UNAVAILABLE });
     }
     expect(provider.requests).toBe(2);
-    clock.advance(1_000);
-    await expect(verify(session)).rejects.toMatchObject(UNAVAILABLE);
-    expect(provider.requests).toBe(3);
-  });
-
-  test('does not wait longer because the clock was set back', async () => {
-    const verify = open();
-    expect(await verify(await sign(first))).toMatchObject(ADA);
-    clock.advance(-DAY_MS);
-    provider.keys = [second];
-    expect(await verify(await sign(second))).toMatchObject(ADA);
   });
 });
 
@@ -198,7 +188,7 @@ test('a key set as text is never fetched', async () => {
 
 test('after disposal nothing is fetched any more', async () => {
   const onFailure = () => undefined;
-  const keys = openSessionKeys(provider.url, { clock, onFailure, refreshMs: 1, timeoutMs: 2_000 });
+  const keys = openSessionKeys(provider.url, { onFailure, refreshMs: 1, timeoutMs: 2_000 });
   await eventually(() => provider.requests >= 2);
   await keys[Symbol.asyncDispose]();
   const requests = provider.requests;

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { describeWithCertificates } from '@phds/test-kit/certificates';
 import { eventually } from '@phds/test-kit/conditions';
 import { createAuthority } from '../src/keys/authority.ts';
-import { logFailedStart, warnOfUnknownHosts } from '../src/lifecycle.ts';
+import { logFailedStart } from '../src/lifecycle.ts';
 import { watchReadiness } from '../src/probes.ts';
 import { toTlsFiles } from '../src/rpc/tls.ts';
 import { ConfigError, type ConfigErrorOptions } from '../src/settings/config.ts';
@@ -37,27 +37,6 @@ test('settings that cannot be used are one line of the log, with the reason and 
       ],
       msg: 'the configuration is not usable: PORT: must be a port; OIDC_ISSUER: must be set',
     },
-  ]);
-});
-
-test('the host names of other services that are not known are logged with their settings', async () => {
-  const { log, logged } = openLog();
-  const config = {
-    CONSENT_ADDRESS: 'dns:///consent.inside:7002',
-    HEALTH_DATA_ADDRESS: 'health-data:7003',
-    AUTHORIZATION_ADDRESS: 'known:7001',
-    PORT: 8080,
-  };
-  const asked: string[] = [];
-  await warnOfUnknownHosts(config, log, async (host) => {
-    asked.push(host);
-    if (host !== 'known')
-      throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: 'ENOTFOUND' });
-  });
-  expect(asked).toEqual(['consent.inside', 'health-data', 'known']);
-  expect(logged()).toMatchObject([
-    { level: 'warn', problems: [{ setting: 'CONSENT_ADDRESS' }], err: { errorCode: 'ENOTFOUND' } },
-    { level: 'warn', problems: [{ setting: 'HEALTH_DATA_ADDRESS' }], err: { errorCode: 'ENOTFOUND' } },
   ]);
 });
 

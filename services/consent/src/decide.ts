@@ -83,7 +83,7 @@ export function createDecisions({ pools: { ordinary: pool }, guard, change, evic
         const approved = await guard.verified(() =>
           transact(pool, async (tx) => {
             // Required to distinguish the joined grant from one that a restore brought back.
-            await guard.requireVerified(async (text, values) => (await tx.query(text, [...values])).rows);
+            await guard.requireVerified(tx);
             return approve(tx, command);
           }),
         );

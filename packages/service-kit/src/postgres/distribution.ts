@@ -50,60 +50,50 @@ export type LocalReason =
   /** A few rows for each app or instance. */
   | 'small';
 
-export interface LocalTable {
-  readonly reason: LocalReason;
-}
-
-const ledger: LocalTable = { reason: 'ledger' };
-const besideLedger: LocalTable = { reason: 'beside-ledger' };
-const records: LocalTable = { reason: 'records' };
-const credentials: LocalTable = { reason: 'credentials' };
-const small: LocalTable = { reason: 'small' };
-
 /** Tables that stay on one server, by schema. */
-export const LOCAL: Readonly<Record<string, Readonly<Record<string, LocalTable>>>> = {
+export const LOCAL: Readonly<Record<string, Readonly<Record<string, LocalReason>>>> = {
   consent: {
-    app: ledger,
-    consent_grant: ledger,
-    revoked_family: ledger,
-    revoked_token: ledger,
-    session_end: ledger,
-    app_epoch: besideLedger,
-    app_profile: besideLedger,
-    consent_event: besideLedger,
-    pending_approval: besideLedger,
-    person: besideLedger,
-    webhook_attempt: besideLedger,
-    webhook_event: besideLedger,
-    app_day: records,
-    refused_request: small,
-    refused_read: small,
-    webhook_endpoint: small,
-    webhook_fanout: small,
-    webhook_scan: small,
-    access_batch: records,
-    access_uncounted: records,
-    access_record: records,
-    access_day: records,
+    app: 'ledger',
+    consent_grant: 'ledger',
+    revoked_family: 'ledger',
+    revoked_token: 'ledger',
+    session_end: 'ledger',
+    app_epoch: 'beside-ledger',
+    app_profile: 'beside-ledger',
+    consent_event: 'beside-ledger',
+    pending_approval: 'beside-ledger',
+    person: 'beside-ledger',
+    webhook_attempt: 'beside-ledger',
+    webhook_event: 'beside-ledger',
+    app_day: 'records',
+    refused_request: 'small',
+    refused_read: 'small',
+    webhook_endpoint: 'small',
+    webhook_fanout: 'small',
+    webhook_scan: 'small',
+    access_batch: 'records',
+    access_uncounted: 'records',
+    access_record: 'records',
+    access_day: 'records',
   },
   consent_audit: {
-    instance: ledger,
-    restore: ledger,
-    restore_confirmation: ledger,
-    access_checkpoint: records,
-    operator_act: ledger,
-    access_dropped: records,
+    instance: 'ledger',
+    restore: 'ledger',
+    restore_confirmation: 'ledger',
+    access_checkpoint: 'records',
+    operator_act: 'ledger',
+    access_dropped: 'records',
   },
   authorization: {
-    access_token: credentials,
-    authorization_code: credentials,
-    token_family: credentials,
-    authorization_request: credentials,
-    used_jwt: credentials,
-    app: small,
-    developer: small,
-    instance: small,
-    restore: small,
-    restore_confirmation: small,
+    access_token: 'credentials',
+    authorization_code: 'credentials',
+    token_family: 'credentials',
+    authorization_request: 'credentials',
+    used_jwt: 'credentials',
+    app: 'small',
+    developer: 'small',
+    instance: 'small',
+    restore: 'small',
+    restore_confirmation: 'small',
   },
 };

@@ -26,14 +26,8 @@ export class Unverified extends Error {
 /** The instance's id and position, compared with its row. The id is null while nothing is remembered. */
 export type RememberedPosition = readonly [id: string | null, position: number];
 
-/** Runs one statement and returns its rows. */
-export type VerificationQuery = (
-  text: string,
-  values: RememberedPosition,
-) => Promise<readonly { readonly unverified: boolean }[]>;
-
 /** The statement that compares a database with the expected position; prepared statements of the services repeat its condition. */
-export function toVerification(schema: string): string {
+function toVerification(schema: string): string {
   return `
     SELECT NOT identified OR ($1::uuid IS NOT NULL AND NOT EXISTS (
       SELECT FROM "${schema}".instance WHERE id = $1::uuid AND position >= $2::bigint
@@ -80,8 +74,8 @@ export interface RestoreGuard extends AsyncDisposable {
   noteProof(position: number): void;
   /** Runs the operation. If it throws Unverified, checks the database and runs it once more; then throws `unavailable`. */
   verified<T>(operation: () => Promise<T>): Promise<T>;
-  /** Throws Unverified if the database that answers this query is not verified. For transactions with several statements. */
-  requireVerified(query: VerificationQuery): Promise<void>;
+  /** Throws Unverified if the database of this transaction is not verified. For transactions with several statements. */
+  requireVerified(client: pg.ClientBase): Promise<void>;
   /** Compares the database with the remembered position and records the result. */
   check(): Promise<void>;
   /** Checks until it is known whether the database was restored, at most for the grace period or until the caller stops waiting. */
@@ -193,9 +187,9 @@ class Guard {
     }
   }
 
-  async requireVerified(query: VerificationQuery): Promise<void> {
-    const [row] = await query(toVerification(this.#options.schema), this.remembered);
-    if (row?.unverified !== false) throw new Unverified();
+  async requireVerified(client: pg.ClientBase): Promise<void> {
+    const { rows } = await client.query(toVerification(this.#options.schema), [...this.remembered]);
+    if (rows[0]?.unverified !== false) throw new Unverified();
   }
 
   findLatest(): Promise<Restore | null> {

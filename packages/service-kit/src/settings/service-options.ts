@@ -91,7 +91,6 @@ export function openSessionVerification(
 ): SessionVerification {
   const keys = openSessionKeys(config.SESSION_JWKS, {
     timeoutMs: config.SESSION_JWKS_TIMEOUT_MS,
-    clock,
     onFailure: failureOf('fetching the keys of the identity provider'),
   });
   const verify = createSessionVerifier({

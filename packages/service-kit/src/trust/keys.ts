@@ -9,7 +9,6 @@ import {
   type JWTVerifyGetKey,
 } from 'jose';
 import { startPeriodic } from '../background.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import { unavailable } from '../errors.ts';
 
 /** The algorithm of all our signatures: Ed25519 (RFC 8037). */
@@ -55,8 +54,6 @@ async function findSigner(candidates: errors.JWKSMultipleMatchingKeys, token: Fl
 const REFRESH_MS = 10 * 60_000;
 /** Pause after a fetch, so that sessions with invented key ids do not load the provider. */
 const PAUSE_MS = 5_000;
-/** Pause after a failed fetch. */
-const FAILURE_PAUSE_MS = 1_000;
 
 /** The keys that sign sessions and logout tokens. */
 export interface SessionKeys extends AsyncDisposable {
@@ -65,7 +62,6 @@ export interface SessionKeys extends AsyncDisposable {
 }
 
 export interface SessionKeysOptions {
-  readonly clock?: Clock;
   /** Receives the error of a failed fetch in the background. */
   readonly onFailure: (error: unknown) => void;
   /** Maximum wait for the key set, in milliseconds. */
@@ -76,89 +72,40 @@ export interface SessionKeysOptions {
 
 /**
  * Opens the keys of the identity provider: a JWKS, or the URL of one. A URL is fetched at once, then periodically, and when a session
- * names an unknown key. While the provider is unavailable, the fetched keys stay valid, without a time limit.
+ * names an unknown key; sessions at the same time share a request. While the provider is unavailable, the fetched keys stay valid, without
+ * a time limit.
  */
 export function openSessionKeys(jwks: string, options: SessionKeysOptions): SessionKeys {
   if (jwks.startsWith('{')) return { find: parseKeySet(jwks), [Symbol.asyncDispose]: async () => undefined };
-  const { clock = systemClock, onFailure, timeoutMs, refreshMs = REFRESH_MS } = options;
-  const keys = new RemoteKeys(new URL(jwks), clock, timeoutMs);
-  const refreshing = startPeriodic(() => keys.fetch(), {
+  const { onFailure, timeoutMs, refreshMs = REFRESH_MS } = options;
+  const set = createRemoteJWKSet(new URL(jwks), {
+    timeoutDuration: timeoutMs,
+    cooldownDuration: PAUSE_MS,
+    cacheMaxAge: Number.POSITIVE_INFINITY,
+  });
+  const findKey = findingSigner(set);
+  const refreshing = startPeriodic(() => set.reload(), {
     intervalMs: refreshMs,
     atOnce: true,
     onFailure,
   });
-  return { find: keys.find, [Symbol.asyncDispose]: () => refreshing[Symbol.asyncDispose]() };
-}
-
-/** When a fetch ended, and its error; null after a success. */
-interface Outcome {
-  readonly at: number;
-  readonly error: unknown;
-}
-
-class RemoteKeys {
-  readonly #set: ReturnType<typeof createRemoteJWKSet>;
-  readonly #look: JWTVerifyGetKey;
-  readonly #clock: Clock;
-  #pending: Promise<void> | null = null;
-  #last: Outcome | null = null;
-
-  constructor(url: URL, clock: Clock, timeoutMs: number) {
-    // jose would fetch by the system clock, without a pause after a failure. Here it fetches only when `reload` is called.
-    const never = Number.POSITIVE_INFINITY;
-    this.#set = createRemoteJWKSet(url, {
-      timeoutDuration: timeoutMs,
-      cacheMaxAge: never,
-      cooldownDuration: never,
-    });
-    this.#look = findingSigner(this.#set);
-    this.#clock = clock;
-  }
-
-  readonly find: JWTVerifyGetKey = async (header, token) => {
-    if (this.#set.jwks() === undefined) await this.#fetchUnlessPaused();
-    try {
-      return await this.#look(header, token);
-    } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      await this.#fetchUnlessPaused();
-      return this.#look(header, token);
-    }
+  return {
+    async find(header, token) {
+      try {
+        return await findKey(header, token);
+      } catch (error) {
+        throw isAboutToken(error) ? error : unavailable(error);
+      }
+    },
+    [Symbol.asyncDispose]: () => refreshing[Symbol.asyncDispose](),
   };
+}
 
-  /** Fetches the set. Callers at the same time share one request. */
-  fetch(): Promise<void> {
-    this.#pending ??= this.#reload().finally(() => {
-      this.#pending = null;
-    });
-    return this.#pending;
-  }
-
-  async #reload(): Promise<void> {
-    try {
-      await this.#set.reload();
-      this.#last = { at: this.#clock.now().getTime(), error: null };
-    } catch (error) {
-      this.#last = { at: this.#clock.now().getTime(), error };
-      throw error;
-    }
-  }
-
-  /** Throws `unavailable` when the fetch fails, or the last one failed a moment ago. */
-  async #fetchUnlessPaused(): Promise<void> {
-    const last = this.#last;
-    if (this.#pending === null && last !== null && this.#isRecent(last)) {
-      if (last.error === null) return;
-      throw unavailable(last.error);
-    }
-    await this.fetch().catch((error: unknown) => {
-      throw unavailable(error);
-    });
-  }
-
-  #isRecent(last: Outcome): boolean {
-    const age = this.#clock.now().getTime() - last.at;
-    // A clock that was set back must not prolong the pause.
-    return age >= 0 && age < (last.error === null ? PAUSE_MS : FAILURE_PAUSE_MS);
-  }
+/** Whether the keys were there, and none of them is that of the token. */
+function isAboutToken(error: unknown): boolean {
+  return (
+    error instanceof errors.JWKSNoMatchingKey ||
+    error instanceof errors.JWKSMultipleMatchingKeys ||
+    error instanceof errors.JOSENotSupported
+  );
 }

@@ -108,7 +108,7 @@ function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard)
   const inVerified = <T>(use: (client: pg.ClientBase) => Promise<T>): Promise<T> =>
     guard.verified(() =>
       inTransaction(pool, async (client) => {
-        await guard.requireVerified(async (text, values) => (await client.query(text, [...values])).rows);
+        await guard.requireVerified(client);
         return use(client);
       }),
     );
