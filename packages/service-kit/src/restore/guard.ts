@@ -54,40 +54,6 @@ export async function queryVerified<Row extends object>(
   return rows;
 }
 
-/**
- * Detects that the database was restored to a state without some acknowledged changes (docs/design/guarantees.md). After every change and
- * before acknowledging it, each instance increments the position in its own row and remembers it. If the row is behind the
- * remembered position, changes are missing. A different database, such as a promoted standby, is trusted once every instance has
- * found its row complete.
- */
-export interface RestoreGuard extends AsyncDisposable {
-  /** Parameters for statements that compare the database with what this instance remembers. */
-  readonly remembered: RememberedPosition;
-  /** Whether a restore suspends everything older, as of the last check. */
-  readonly isSuspending: boolean;
-  /** Resolves when the database holds the proof of everything committed before the call. Throws `unavailable`. */
-  acknowledge(): Promise<void>;
-  /**
-   * Remembers the position to which a change has counted this instance up in its own transaction, which is committed: the proof of
-   * everything committed before.
-   */
-  noteProof(position: number): void;
-  /** Runs the operation. If it throws Unverified, checks the database and runs it once more; then throws `unavailable`. */
-  verified<T>(operation: () => Promise<T>): Promise<T>;
-  /** Throws Unverified if the database of this transaction is not verified. For transactions with several statements. */
-  requireVerified(client: pg.ClientBase): Promise<void>;
-  /** Compares the database with the remembered position and records the result. */
-  check(): Promise<void>;
-  /** Checks until it is known whether the database was restored, at most for the grace period or until the caller stops waiting. */
-  untilDecided(): Promise<void>;
-  /** The latest restore; null when there never was one. */
-  findLatest(): Promise<Restore | null>;
-  /** Suspends everything older; in effect when it resolves. */
-  declare(): Promise<Restore>;
-  /** Confirms that restore and all earlier ones; null if there is none with that number. Idempotent. */
-  confirm(number: number): Promise<Restore | null>;
-}
-
 type Say = (details: object, text: string) => void;
 
 export interface RestoreGuardOptions {
@@ -108,24 +74,22 @@ export interface RestoreGuardOptions {
 
 /** Checks the database immediately and then periodically. Starts even if the database is unavailable. */
 export async function startRestoreGuard(options: RestoreGuardOptions): Promise<RestoreGuard> {
-  const guard = new Guard(options);
-  const { config, onFailure } = options;
-  await guard.check().catch(onFailure);
-  const intervalMs = config.RESTORE_CHECK_INTERVAL_MS;
-  const checks = startPeriodic(() => guard.check(), { intervalMs, onFailure });
-  return Object.assign(guard, {
-    async [Symbol.asyncDispose]() {
-      await checks[Symbol.asyncDispose]();
-      await guard.end().catch(onFailure);
-    },
-  });
+  const guard = new RestoreGuard(options);
+  await guard.check().catch(options.onFailure);
+  return guard;
 }
 
 const DECISION_POLL_MS = 200;
 const TAKEN_OVER = 'a different database took over; no acknowledged change is missing';
 const SUSPENDED = 'the database was restored: everything older is suspended until an operator confirms';
 
-class Guard {
+/**
+ * Detects that the database was restored to a state without some acknowledged changes (docs/design/guarantees.md). After every change and
+ * before acknowledging it, each instance increments the position in its own row and remembers it. If the row is behind the
+ * remembered position, changes are missing. A different database, such as a promoted standby, is trusted once every instance has
+ * found its row complete.
+ */
+export class RestoreGuard implements AsyncDisposable {
   readonly #options: RestoreGuardOptions;
   readonly #id = randomUUID();
   #memory: Memory | null = null;
@@ -134,6 +98,8 @@ class Guard {
   #undecidedSince: number | null = null;
   #loggedNumber = 0;
   readonly #checkAndReport: () => Promise<void>;
+  readonly #checks: AsyncDisposable;
+  /** Whether a restore suspends everything older, as of the last check. */
   isSuspending = false;
   /** Callers at the same time share a run, which begins after their changes. */
   readonly #prove = batchingCalls(
@@ -147,16 +113,23 @@ class Guard {
   constructor(options: RestoreGuardOptions) {
     this.#options = options;
     this.#checkAndReport = reportingOutages(() => this.#check(), options.onPossibleLoss);
+    this.#checks = startPeriodic(() => this.check(), {
+      intervalMs: options.config.RESTORE_CHECK_INTERVAL_MS,
+      onFailure: options.onFailure,
+    });
   }
 
+  /** Resolves when the database holds the proof of everything committed before the call. Throws `unavailable`. */
   acknowledge(): Promise<void> {
     return this.#prove(undefined);
   }
 
+  /** Parameters for statements that compare the database with what this instance remembers. */
   get remembered(): RememberedPosition {
     return this.#memory === null ? [null, 0] : [this.#id, this.#memory.position];
   }
 
+  /** Compares the database with the remembered position and records the result. */
   check(): Promise<void> {
     this.#checking ??= withoutDeadline(() => this.#checkAndReport()).finally(() => {
       this.#checking = null;
@@ -164,6 +137,7 @@ class Guard {
     return this.#checking;
   }
 
+  /** Checks until it is known whether the database was restored, at most for the grace period or until the caller stops waiting. */
   async untilDecided(): Promise<void> {
     await this.check();
     while (this.#undecidedSince !== null) {
@@ -173,6 +147,7 @@ class Guard {
     }
   }
 
+  /** Runs the operation. If it throws Unverified, checks the database and runs it once more; then throws `unavailable`. */
   async verified<T>(operation: () => Promise<T>): Promise<T> {
     try {
       return await operation();
@@ -187,15 +162,18 @@ class Guard {
     }
   }
 
+  /** Throws Unverified if the database of this transaction is not verified. For transactions with several statements. */
   async requireVerified(client: pg.ClientBase): Promise<void> {
     const { rows } = await client.query(toVerification(this.#options.schema), [...this.remembered]);
     if (rows[0]?.unverified !== false) throw new Unverified();
   }
 
+  /** The latest restore; null when there never was one. */
   findLatest(): Promise<Restore | null> {
     return this.#records(this.#options.pool).findRestore();
   }
 
+  /** Suspends everything older; in effect when it resolves. */
   async declare(): Promise<Restore> {
     const restore = await this.#inTransaction(async (records) => {
       await records.lock();
@@ -205,6 +183,7 @@ class Guard {
     return restore;
   }
 
+  /** Confirms that restore and all earlier ones; null if there is none with that number. Idempotent. */
   async confirm(number: number): Promise<Restore | null> {
     const records = this.#records(this.#options.pool);
     await records.confirm(number);
@@ -212,8 +191,10 @@ class Guard {
   }
 
   /** Records that this instance will acknowledge nothing more. */
-  async end(): Promise<void> {
-    if (this.#memory !== null) await this.#records(this.#options.pool).end(this.#id);
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#checks[Symbol.asyncDispose]();
+    if (this.#memory === null) return;
+    await this.#records(this.#options.pool).end(this.#id).catch(this.#options.onFailure);
   }
 
   async #countUp(): Promise<void> {
@@ -233,6 +214,10 @@ class Guard {
     return !isLost;
   }
 
+  /**
+   * Remembers the position to which a change has counted this instance up in its own transaction, which is committed: the proof of
+   * everything committed before.
+   */
   noteProof(position: number): void {
     this.#remember(0, position);
   }
