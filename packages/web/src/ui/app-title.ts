@@ -14,14 +14,26 @@ export function appTitle({ clientId, name, currentName }: NamedApp): string {
 }
 
 /**
- * The domain that tells an app from others of the same title, because developers choose names. Null when it is unknown, or when one of
- * the others has it too.
+ * The domain that an app gets its answers at, because developers choose names; with the id if that does not tell it from the other shown
+ * apps of the same title.
  */
-export function findTellingDomain(app: NamedAppAt, others: Iterable<NamedAppAt>): string | null {
-  const host = app.redirectHost || null;
-  for (const other of others) {
-    const isAlike = other.clientId !== app.clientId && appTitle(other) === appTitle(app);
-    if (isAlike && other.redirectHost === host) return null;
-  }
-  return host;
+export function findDomain(app: NamedAppAt, shown: readonly NamedAppAt[]): string {
+  if (!app.redirectHost) return app.clientId;
+  const isAlike = (other: NamedAppAt) =>
+    other.clientId !== app.clientId &&
+    appTitle(other) === appTitle(app) &&
+    other.redirectHost === app.redirectHost;
+  return shown.some(isAlike) ? `${app.redirectHost} · ${app.clientId}` : app.redirectHost;
+}
+
+/** Titles by client id, those of several apps with their domains. If an app occurs twice, the first title counts. */
+export function nameApps(apps: readonly NamedAppAt[]): Map<string, string> {
+  const first = new Map(apps.toReversed().map((app) => [app.clientId, app]));
+  const bearers = Map.groupBy(first.values(), appTitle);
+  const toName = (app: NamedAppAt): string => {
+    const title = appTitle(app);
+    const alike = bearers.get(title) ?? [];
+    return alike.length === 1 ? title : `${title} (${findDomain(app, alike)})`;
+  };
+  return new Map(apps.map(({ clientId }) => [clientId, toName(first.get(clientId) as NamedAppAt)]));
 }

@@ -12,23 +12,26 @@ const plainDayFormat = dateFormat({ ...DAY, timeZone: 'UTC' });
 /** The browser's time zone, in which times are shown. */
 export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
+interface At {
+  readonly at: string;
+}
+
 /** An instant in the browser's zone, with the exact value as tooltip. */
-export function Instant({ at }: { readonly at: string }) {
+function Time({ at, format }: At & { readonly format: (at: string) => string }) {
   return (
     <time dateTime={at} title={at}>
-      {formatInstant(at)}
+      {format(at)}
     </time>
   );
 }
 
-/** An instant to the second in the browser's zone. */
-export function PreciseInstant({ at }: { readonly at: string }) {
-  return (
-    <time dateTime={at} title={at}>
-      {preciseFormat().format(new Date(at))}
-    </time>
-  );
-}
+const formatPrecise = (at: string) => preciseFormat().format(new Date(at));
+
+export const Instant = ({ at }: At) => <Time at={at} format={formatInstant} />;
+/** To the second. */
+export const PreciseInstant = ({ at }: At) => <Time at={at} format={formatPrecise} />;
+export const Clock = ({ at }: At) => <Time at={at} format={formatClock} />;
+export const Day = ({ at }: At) => <Time at={at} format={formatDay} />;
 
 export function formatInstant(at: string): string {
   return instantFormat().format(new Date(at));
@@ -43,24 +46,6 @@ export function formatRecent(at: string): string {
 /** The time of day of an instant in the browser's zone. */
 export function formatClock(at: string): string {
   return clockFormat().format(new Date(at));
-}
-
-/** The time of day of an instant in the browser's zone. */
-export function Clock({ at }: { readonly at: string }) {
-  return (
-    <time dateTime={at} title={at}>
-      {formatClock(at)}
-    </time>
-  );
-}
-
-/** The day of an instant in the browser's zone. */
-export function Day({ at }: { readonly at: string }) {
-  return (
-    <time dateTime={at} title={at}>
-      {formatDay(at)}
-    </time>
-  );
 }
 
 /** The day of an instant (RFC 3339 or Unix milliseconds) in the browser's zone. */

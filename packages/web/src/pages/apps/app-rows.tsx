@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import type { useWaitingApprovals } from '../../api/approvals.ts';
 import type { Grant, PendingApproval } from '../../api/resources.ts';
-import { appTitle } from '../../ui/app-title.ts';
+import { appTitle, findDomain } from '../../ui/app-title.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Monogram, Stack } from '../../ui/card.tsx';
 import { Folded } from '../../ui/folded.tsx';
@@ -12,7 +12,6 @@ import { SENSITIVE_SCOPES, scopeTitle } from '../../ui/scopes.ts';
 import { formatClock, formatDay, formatLastDay } from '../../ui/time.tsx';
 import style from './apps.module.css';
 import { changesText } from './changes-text.ts';
-import { findDomain } from './domains.ts';
 import { endsInText, lastReadText, unusedText } from './grant-hints.tsx';
 import { findDaysLeft, isUnused } from './grant-rules.ts';
 import { text } from './texts.ts';

@@ -1,7 +1,6 @@
 import { useReceipt } from '../../api/grants.ts';
 import {
   approvalsOf,
-  type Receipt as Content,
   decodeReceipt,
   endOf,
   type ReceiptApproval,
@@ -28,13 +27,13 @@ export function Receipt({ id }: { readonly id: string }) {
   return (
     <Resource query={receipt}>
       {(signed) => {
-        const content = readReceipt(signed);
+        const read = readReceipt(signed);
         return (
           <Stack>
-            {content === null ? (
+            {read === null ? (
               <Notice tone="warn">{text('receiptUnreadable')}</Notice>
             ) : (
-              <ReadableReceipt content={content} />
+              <ReadableReceipt {...read} />
             )}
             <div>
               <Button onPress={() => download(signed)}>{text('downloadReceipt')}</Button>
@@ -46,19 +45,21 @@ export function Receipt({ id }: { readonly id: string }) {
   );
 }
 
-function readReceipt(signed: SignedReceipt): Content | null {
+/** Null for a receipt that is not as this page knows them. */
+function readReceipt(signed: SignedReceipt) {
   try {
-    return decodeReceipt(signed);
+    const content = decodeReceipt(signed);
+    return { content, approvals: approvalsOf(content) };
   } catch {
     return null;
   }
 }
 
-function ReadableReceipt({ content }: { readonly content: Content }) {
+function ReadableReceipt({ content, approvals }: NonNullable<ReturnType<typeof readReceipt>>) {
   return (
     <>
       <Soft>{text('receiptAsOf', { when: formatInstant(new Date(content.iat * 1_000).toISOString()) })}</Soft>
-      {approvalsOf(content).map((approval, index) => (
+      {approvals.map((approval, index) => (
         <Approval key={approval.event.event_time} approval={approval} isFirst={index === 0} />
       ))}
       <section aria-label={text('receiptEvents')}>

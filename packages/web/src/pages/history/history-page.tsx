@@ -8,6 +8,7 @@ import {
 } from '../../api/accesses.ts';
 import { useKnownApps } from '../../api/grants.ts';
 import type { AccessDay } from '../../api/resources.ts';
+import { nameApps } from '../../ui/app-title.ts';
 import { Button, ButtonAnchor } from '../../ui/button.tsx';
 import { Row, Soft, Stack } from '../../ui/card.tsx';
 import { localDay } from '../../ui/days.ts';
@@ -17,7 +18,6 @@ import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { formatDay, TIME_ZONE } from '../../ui/time.tsx';
 import { NoReads } from './access-list.tsx';
-import { nameApps } from './app-names.ts';
 import { DayChart } from './day-chart.tsx';
 import { DayList, type OpenLines, useOpenLines } from './day-list.tsx';
 import { Filters } from './filters.tsx';
