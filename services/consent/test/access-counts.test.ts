@@ -1,14 +1,11 @@
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { localDate } from '@phds/catalog/local-time';
-import { startPeriodic } from '@phds/service-kit/background';
-import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import pg from 'pg';
 import { createCounting } from '../src/access/counts.ts';
 import { toLocalDays } from '../src/access/local-days.ts';
-import { expectAppDays } from './app-days.ts';
-import { type DatedRecorder, startDatedRecorder } from './dated-recorder.ts';
+import { type DatedRecorder, expectAppDays, startDatedRecorder } from './dated-records.ts';
 import { accessOf, approve, MOOD, record, registerApp, shareConsent } from './running-service.ts';
 import { verifyRecords } from './verify-command.ts';
 
@@ -86,7 +83,7 @@ describe('counts of accesses', () => {
   async function expectExactDays(user: string, records: readonly CountedRecord[], zone: number) {
     const timeZone = TIME_ZONES[zone]!;
     const request = { from: '2026-01-01', to: '2026-12-31', timeZone };
-    const { days } = await consent.history.listAccessDays(request, await consent.session(user));
+    const { days } = await consent.as(user).listAccessDays(request);
     for (const { date, clientId, released, refused, scopes } of days) {
       const ofDay = records.filter((each) => each.dates[zone] === date && each.client_id === clientId);
       expect({ released, refused }).toEqual(countOutcomes(ofDay));
@@ -234,7 +231,7 @@ describe('counts of accesses', () => {
 
 describe('local days', () => {
   async function readDays(user: string, request: object): Promise<[string, number][]> {
-    const { days } = await consent.history.listAccessDays(request, await consent.session(user));
+    const { days } = await consent.as(user).listAccessDays(request);
     return days.map(({ date, released }) => [date, released]);
   }
 
@@ -249,7 +246,7 @@ describe('local days', () => {
   test('accesses of the last 30 days are those until today in that zone', async () => {
     const grant = await approve(consent, await registerApp(consent), 'today');
     await record(consent, accessOf(grant));
-    const { accesses } = await consent.history.listAccesses({}, await consent.session('today'));
+    const { accesses } = await consent.as('today').listAccesses({});
     const at = timestampDate(accesses[0]!.at!);
     for (const timeZone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
       expect(await readDays('today', { timeZone })).toEqual([[localDate(at, timeZone), 1]]);
@@ -273,31 +270,16 @@ describe('local days', () => {
 });
 
 describe('counting in the background', () => {
-  /** A counter that finds these numbers of batches in turn; the last one repeatedly, or none at the end. */
-  function createCounter(...found: (number | 'all that fit')[]) {
-    const counter = {
-      turns: 0,
-      async countNext(atMost: number) {
-        const next = counter.turns < 10_000 ? found[Math.min(counter.turns, found.length - 1)] : 0;
-        counter.turns += 1;
-        await new Promise(setImmediate);
-        return next === 'all that fit' ? atMost : (next ?? 0);
-      },
-    };
-    return counter;
-  }
-
   test('counting ends with the service, whatever is left to count', async () => {
-    const counter = createCounter('all that fit');
-    {
-      await using _counting = startPeriodic(createCounting(counter.countNext), {
-        intervalMs: 3_600_000,
-        atOnce: true,
-        onFailure: () => undefined,
-      });
-      await eventually(() => expect(counter.turns).toBeGreaterThan(1));
-    }
-    expect(counter.turns).toBeLessThan(10_000);
+    const service = new AbortController();
+    let turns = 0;
+    const counting = createCounting(async (atMost) => {
+      turns += 1;
+      if (turns === 3) service.abort();
+      return turns < 100 ? atMost : 0;
+    });
+    await counting(service.signal);
+    expect(turns).toBe(3);
   });
 
   test('batches that are too large for the time of one statement are counted in smaller portions', async () => {

@@ -17,13 +17,11 @@ import {
 const consent = await shareConsent({ settings: { MAX_LIVE_PENDING_PER_APP: '5' } });
 
 const get = async (id: string, userId: string) =>
-  (await consent.asGateway.getPendingApproval({ id }, await consent.session(userId))).pendingApproval;
-const approveAll = async (id: string, userId: string) =>
-  consent.asAuthorization.approve({ id, allRequested: true }, await consent.session(userId));
-const deny = async (id: string, userId: string) =>
-  consent.asAuthorization.deny({ id }, await consent.session(userId));
+  (await consent.as(userId).getPendingApproval({ id })).pendingApproval;
+const approveAll = (id: string, userId: string) => consent.as(userId).approve({ id, allRequested: true });
+const deny = (id: string, userId: string) => consent.as(userId).deny({ id });
 const purposesOnReceipt = async (grantId: string, userId: string) => {
-  const { receipt } = await consent.asGateway.getReceipt({ grantId }, await consent.session(userId));
+  const { receipt } = await consent.as(userId).getReceipt({ grantId });
   const { purposes } = decodeJwt<{ purposes: { purpose: string | null }[] }>(receipt);
   return purposes.map(({ purpose }) => purpose);
 };
@@ -137,7 +135,7 @@ describe('a pending approval', () => {
     const [first, second] = [await openPending(consent, mine), await openPending(consent, mine)];
     await get(first, 'lister');
     const list = async (userId: string, status = PendingStatus.UNSPECIFIED) => {
-      const answer = await consent.asGateway.listPendingApprovals({ status }, await consent.session(userId));
+      const answer = await consent.as(userId).listPendingApprovals({ status });
       return { ids: answer.pendingApprovals.map((pending) => pending.id), total: answer.total };
     };
     expect(await list('lister')).toEqual({ ids: [first], total: 1 });
@@ -291,10 +289,8 @@ test("without the app's secret, its purpose is neither stored, shown nor on the 
 
 const open = async (clientAuthenticated = true) =>
   openPending(consent, await registerApp(consent), undefined, clientAuthenticated);
-const extend = async (id: string, userId: string) =>
-  consent.asAuthorization.extendPendingApproval({ id }, await consent.session(userId));
-const release = async (id: string, userId: string) =>
-  consent.asGateway.releasePendingApproval({ id }, await consent.session(userId));
+const extend = (id: string, userId: string) => consent.as(userId).extendPendingApproval({ id });
+const release = (id: string, userId: string) => consent.as(userId).releasePendingApproval({ id });
 
 /** Leaves a request these seconds until its end; none for an expired one. */
 const leave = (id: string, seconds: number) =>

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type DatedRecords, startDatedRecords } from './dated-checkpoints.ts';
-import { makeMonth } from './months.ts';
+import { type DatedRecords, makeMonth, startDatedRecords } from './dated-records.ts';
 import { verifyRecords } from './verify-command.ts';
 
 describe('chains that have moved', () => {

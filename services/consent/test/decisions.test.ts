@@ -18,8 +18,7 @@ import {
 const consent = await shareConsent();
 const app = await registerApp(consent);
 
-const approveAll = async (id: string, userId: string) =>
-  consent.asAuthorization.approve({ id, allRequested: true }, await consent.session(userId));
+const approveAll = (id: string, userId: string) => consent.as(userId).approve({ id, allRequested: true });
 
 describe('a decision', () => {
   test('made 20 times at once creates one grant and returns one result', async () => {
@@ -66,21 +65,16 @@ describe('a decision', () => {
 
 /** What the approval screen of a request shows. */
 async function look(id: string, userId: string) {
-  const { pendingApproval } = await consent.asGateway.getPendingApproval(
-    { id },
-    await consent.session(userId),
-  );
+  const { pendingApproval } = await consent.as(userId).getPendingApproval({ id });
   if (pendingApproval === undefined) throw new Error('no pending approval');
   return pendingApproval;
 }
 
-const decide = async (
-  userId: string,
-  decision: Parameters<RunningService['asAuthorization']['approve']>[0],
-) => consent.asAuthorization.approve(decision, await consent.session(userId));
+const decide = (userId: string, decision: Parameters<RunningService['asAuthorization']['approve']>[0]) =>
+  consent.as(userId).approve(decision);
 
 async function grantOf(id: string, userId: string) {
-  const { grant } = await consent.asGateway.getGrant({ id }, await consent.session(userId));
+  const { grant } = await consent.as(userId).getGrant({ id });
   if (grant === undefined) throw new Error('no grant');
   return grant;
 }
@@ -112,7 +106,7 @@ describe('the approval screen', () => {
     expect(before.connection).toBeUndefined();
     const { grantId } = await approve(consent, app, 'stopper');
     expect((await look(id, 'stopper')).connection).toMatchObject({ grantId, dataFrom: '' });
-    await consent.asGateway.revokeGrant({ id: grantId }, await consent.session('stopper'));
+    await consent.as('stopper').revokeGrant({ id: grantId });
     const after = await look(id, 'stopper');
     expect(after.connection).toBeUndefined();
     expect(after.revision).toBe(before.revision);
@@ -151,10 +145,7 @@ describe('a decision about terms that have changed since they were shown', () =>
     const id = await openPending(consent, app, [GLUCOSE]);
     const shown = await look(id, 'outdated');
     // Another tab.
-    await consent.asGateway.narrowGrant(
-      { id: grantId, setScopes: true, scopes: [HEART] },
-      await consent.session('outdated'),
-    );
+    await consent.as('outdated').narrowGrant({ id: grantId, setScopes: true, scopes: [HEART] });
     const grant = await grantOf(grantId, 'outdated');
     const stale = { id, allRequested: true, expiresInDays: 365, revision: shown.revision };
     await expect(decide('outdated', stale)).rejects.toMatchObject({
@@ -208,7 +199,7 @@ describe('of several approvals at once that were shown the same terms', () => {
         [MOOD],
       ]);
       expect(refusals).toEqual(Array(3).fill(expect.objectContaining({ reason: 'conflict' })));
-      const { grants } = await consent.asGateway.listGrants({}, await consent.session(userId));
+      const { grants } = await consent.as(userId).listGrants({});
       const [won] = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
       const scopes = [...(won?.scopes ?? []), ...(how === 'with a grant' ? [MOOD] : [])];
       expect(grants.map((grant) => [grant.id, new Set(grant.scopes)])).toEqual([
@@ -228,7 +219,7 @@ describe('of several approvals at once that were shown the same terms', () => {
   });
 
   test('an approval and a denial at once, however often, leave one of them', async () => {
-    const deny = async (id: string) => consent.asAuthorization.deny({ id }, await consent.session('torn'));
+    const deny = (id: string) => consent.as('torn').deny({ id });
     for (let round = 0; round < 5; round += 1) {
       const id = await openPending(consent, app, [HEART]);
       const four = (decideOnce: (id: string) => Promise<unknown>) =>
@@ -301,16 +292,14 @@ describe('a receipt', () => {
 
   test('of another person is not found', async () => {
     const { grantId } = await approve(consent, await registerApp(consent), 'keeper2');
-    await expect(
-      consent.asGateway.getReceipt({ grantId }, await consent.session('nosy')),
-    ).rejects.toMatchObject({ reason: 'not_found' });
+    await expect(consent.as('nosy').getReceipt({ grantId })).rejects.toMatchObject({ reason: 'not_found' });
   });
 
   test('states that the app ended it', async () => {
     const app = await registerApp(consent);
     const { grantId } = await approve(consent, app, 'keeper3');
     await consent.ledger.setAppStatus({ clientId: app.clientId, status: AppStatus.REVOKED });
-    const { receipt } = await consent.asGateway.getReceipt({ grantId }, await consent.session('keeper3'));
+    const { receipt } = await consent.as('keeper3').getReceipt({ grantId });
     const { payload } = await jwtVerify(receipt, consent.receiptPublicKey);
     expect(payload['events']).toMatchObject([{ event_state: 'given' }, { event_state: 'terminated' }]);
   });

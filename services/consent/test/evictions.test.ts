@@ -3,6 +3,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { SandboxGrantChange } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { type Eviction, EvictionSchema } from '@phds/contracts/phds/events/v1/eviction_pb';
 import { newId } from '@phds/service-kit/ids';
 import { subscribeRedis } from '@phds/service-kit/redis';
@@ -21,7 +22,7 @@ describeWithRedis('evictions', () => {
 
   beforeAll(async () => {
     redis = await createTestRedis();
-    consent = await startConsent({ settings: { REDIS_URL: redis.url } });
+    consent = await startConsent({ settings: { REDIS_URL: redis.url, SANDBOX: 'true' } });
     const subscribed = Promise.withResolvers<void>();
     listener = subscribeRedis(
       redis.url,
@@ -63,6 +64,12 @@ describeWithRedis('evictions', () => {
       await withdraw();
       await told({ case: 'grantId', value: grantId });
     }
+    const { clientId, ownerId } = app;
+    const { grantId: expired } = await approve(consent, app, 'ada');
+    await consent
+      .as(ownerId)
+      .changeSandboxGrant({ clientId, grantId: expired, change: SandboxGrantChange.EXPIRE });
+    await told({ case: 'grantId', value: expired });
     const { grantId: next } = await approve(consent, app, 'ada');
     await consent.asGateway.revokeAllGrants({}, session);
     await told({ case: 'grantId', value: next });
@@ -71,7 +78,7 @@ describeWithRedis('evictions', () => {
   test('evictions that cannot be published delay nothing', async () => {
     await redis.stop();
     const { grantId } = await approve(consent, await registerApp(consent), 'grace');
-    await consent.asGateway.revokeGrant({ id: grantId }, await consent.session('grace'));
+    await consent.as('grace').revokeGrant({ id: grantId });
     await redis.start();
   });
 });

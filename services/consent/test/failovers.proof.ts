@@ -48,7 +48,7 @@ describe('a database that was restored under a running service', () => {
 
   test('is detected when the first call is a revocation whose row is missing', async () => {
     await consent.owner.query('DELETE FROM consent_audit.instance');
-    await consent.asGateway.revokeGrant({ id: before.grantId }, await consent.session('before'));
+    await consent.as('before').revokeGrant({ id: before.grantId });
     expect(await consent.restores.getRestoreStatus({})).toMatchObject({ latest: { number: 2 } });
   });
 });
@@ -60,7 +60,7 @@ describe('a replacement database with every acknowledged change', () => {
   beforeEach(async () => {
     before = await approve(consent, app, 'before');
     revoked = await approve(consent, app, 'revoked');
-    await consent.asGateway.revokeGrant({ id: revoked.grantId }, await consent.session('revoked'));
+    await consent.as('revoked').revokeGrant({ id: revoked.grantId });
   });
 
   test('gets records that verify, although it lacks the last records of before', async () => {

@@ -8,8 +8,7 @@ import { approve, openPending, type RegisteredApp, registerApp, shareConsent } f
 const consent = await shareConsent();
 
 const { rename, approveOpened } = renamingAt(() => consent);
-const listOf = async (userId: string, page = {}) =>
-  consent.asGateway.listConnectedApps({ page }, await consent.session(userId));
+const listOf = (userId: string, page = {}) => consent.as(userId).listConnectedApps({ page });
 
 describe('the apps of a person', () => {
   test('are each app once, the one with the latest grant first, in pages, whether their grants are live or ended', async () => {
@@ -19,10 +18,10 @@ describe('the apps of a person', () => {
       await registerApp(consent),
     ];
     const ended = await approve(consent, first, 'lister');
-    await consent.asGateway.revokeGrant({ id: ended.grantId }, await consent.session('lister'));
+    await consent.as('lister').revokeGrant({ id: ended.grantId });
     await approve(consent, second, 'lister');
     await approve(consent, third, 'lister');
-    await consent.asGateway.revokeAllGrants({}, await consent.session('lister'));
+    await consent.as('lister').revokeAllGrants({});
     await approve(consent, first, 'lister');
     await approve(consent, await registerApp(consent), 'somebody else');
     const { apps, total } = await listOf('lister');

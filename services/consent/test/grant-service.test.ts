@@ -36,36 +36,25 @@ describe('whether a person shares a scope with an app', () => {
     expect(await isShared({ ...shared, clientId: 'app_unknown' })).toBe(false);
   });
 
-  test('is no as soon as the scope is withdrawn, the grant ends, or its time is over', async () => {
-    const [narrowed, revoked, expired] = [
+  test('is no as soon as the scope is withdrawn, the grant ends, its time is over, or its app is suspended', async () => {
+    const [narrowed, revoked, expired, suspended] = [
       await connect('n-dora'),
       await connect('r-dora'),
       await connect('e-dora'),
+      await connect('s-dora'),
     ];
-    await consent.asGateway.narrowGrant(
-      { id: narrowed.grantId, scopes: [GLUCOSE], setScopes: true },
-      await consent.session('n-dora'),
-    );
-    await consent.asGateway.revokeGrant({ id: revoked.grantId }, await consent.session('r-dora'));
+    await consent.as('n-dora').narrowGrant({ id: narrowed.grantId, scopes: [GLUCOSE], setScopes: true });
+    await consent.as('r-dora').revokeGrant({ id: revoked.grantId });
     await consent.rows(
       `UPDATE consent_grant SET granted_at = now() - interval '2 days', expires_at = now() - interval '1 day' WHERE id = $1`,
       expired.grantId,
     );
-    expect(await Promise.all([narrowed, revoked, expired].map((shared) => isShared(shared)))).toEqual([
-      false,
-      false,
-      false,
-    ]);
-    expect(await isShared(narrowed, GLUCOSE)).toBe(true);
-  });
-
-  test('is no while the app is suspended', async () => {
-    const shared = await connect('sharing-emil');
-    const set = (status: AppStatus) => consent.ledger.setAppStatus({ clientId: shared.clientId, status });
+    const set = (status: AppStatus) => consent.ledger.setAppStatus({ clientId: suspended.clientId, status });
     await set(AppStatus.SUSPENDED);
-    expect(await isShared(shared)).toBe(false);
+    for (const each of [narrowed, revoked, expired, suspended]) expect(await isShared(each)).toBe(false);
     await set(AppStatus.ACTIVE);
-    expect(await isShared(shared)).toBe(true);
+    expect(await isShared(suspended)).toBe(true);
+    expect(await isShared(narrowed, GLUCOSE)).toBe(true);
   });
 });
 
@@ -89,7 +78,7 @@ describe('a service that ends a grant', () => {
       { operator: 'service:billing', rpc: 'phds.consent.v1.GrantService/EndGrant', reason: 'contract ended' },
     ]);
     expect(acts.filter(({ ends }) => ends === own[0]?.number)).toMatchObject([{ outcome: 'OK' }]);
-    const seen = await consent.acts.asGateway.listOwnActs({}, await consent.session('ended-ada'));
+    const seen = await consent.as('ended-ada').listOwnActs({});
     expect(seen.acts).toMatchObject([{ clientId: shared.clientId }]);
     const { grant } = await asReader.getGrant({ grantId: shared.grantId });
     expect(grant).toMatchObject({ status: GrantStatus.REVOKED, endedBy: 'operator' });
@@ -115,7 +104,7 @@ test('a service records an access and has it judged', async () => {
   expect(await record()).toEqual([Verdict.RELEASED]);
   await asEnder.endGrant({ grantId }, REASON);
   expect(await record()).toEqual([Verdict.GRANT_REVOKED]);
-  const { accesses } = await consent.history.listAccesses({ grantId }, await consent.session(userId));
+  const { accesses } = await consent.as(userId).listAccesses({ grantId });
   expect(accesses.map(({ endpoint }) => endpoint)).toEqual(['/images/{id}', '/images/{id}']);
 });
 

@@ -25,7 +25,7 @@ describe('the access history', () => {
     const grant = await approve(consent, app, 'reader');
     await record(consent, accessOf(grant));
     await record(consent, { ...accessOf(grant), scope: MOOD, endpoint: '/api/v1/mood', recordCount: 3 });
-    const { accesses, total } = await consent.history.listAccesses({}, await consent.session('reader'));
+    const { accesses, total } = await consent.as('reader').listAccesses({});
     expect(total).toBe(2);
     expect(accesses).toMatchObject([
       { scope: MOOD, endpoint: '/api/v1/mood', recordCount: 3, verdict: Verdict.SCOPE_WITHDRAWN },

@@ -85,7 +85,7 @@ describe('an app', () => {
     expect(await set(AppStatus.ACTIVE, 5)).toEqual(raised);
     const alive = await consent.checkLiveness({ ...NOTHING, clientId, appEpoch: 1, grantId });
     expect(alive).toMatchObject({ appAlive: false, grant: { status: GrantStatus.REVOKED } });
-    const { grant } = await consent.asGateway.getGrant({ id: grantId }, await consent.session('restored'));
+    const { grant } = await consent.as('restored').getGrant({ id: grantId });
     expect(grant?.revokedAt).toBeDefined();
   });
 

@@ -17,8 +17,7 @@ const NOTHING = {
 };
 const act = (about: Partial<typeof NOTHING>, rpc = 'phds.authorization.v1.AppOperatorService/SuspendApp') =>
   consent.acts.asHealthData.beginAct({ operator: 'on-call', rpc, ...NOTHING, ...about });
-const listOwn = async (userId: string) =>
-  (await consent.acts.asGateway.listOwnActs({}, await consent.session(userId))).acts;
+const listOwn = async (userId: string) => (await consent.as(userId).listOwnActs({})).acts;
 
 const reasonOf = (call: Promise<unknown>) =>
   call.then(

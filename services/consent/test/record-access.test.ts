@@ -13,7 +13,7 @@ import { FakeClock } from '@phds/test-kit/fake-clock';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
 import type { AccessStatements } from '../src/access/statements.ts';
 import { connect } from './database-clients.ts';
-import { startDatedRecorder } from './dated-recorder.ts';
+import { startDatedRecorder } from './dated-records.ts';
 import {
   accessOf,
   approve,
@@ -92,10 +92,7 @@ describe('an access under a live grant', () => {
     expect(await record(consent, access)).toBe(Verdict.RELEASED);
     expect(await lastRecord('several')).toMatchObject({ scope: access.scope, endpoint: access.endpoint });
     const scopes = all.filter((scope) => scope !== MOOD);
-    await consent.asGateway.narrowGrant(
-      { id: grant.grantId, setScopes: true, scopes },
-      await consent.session('several'),
-    );
+    await consent.as('several').narrowGrant({ id: grant.grantId, setScopes: true, scopes });
     expect(await record(consent, access)).toBe(Verdict.SCOPE_WITHDRAWN);
     expect(await record(consent, { ...access, scope: scopes.join(' ') })).toBe(Verdict.RELEASED);
     for (const scope of ['', 'x'.repeat(513)]) {
@@ -126,8 +123,8 @@ describe('an access is recorded and refused', () => {
   type Cause = (access: ReturnType<typeof accessOf>) => unknown;
   const narrow =
     (change: object): Cause =>
-    async ({ grantId: id, userId }) =>
-      consent.asGateway.narrowGrant({ id, ...change }, await consent.session(userId));
+    ({ grantId: id, userId }) =>
+      consent.as(userId).narrowGrant({ id, ...change });
   const setStatus =
     (status: AppStatus): Cause =>
     ({ clientId }) =>
@@ -138,8 +135,7 @@ describe('an access is recorded and refused', () => {
       Object.assign(access, changes);
   const expire: Cause = ({ grantId }) =>
     consent.owner.query('UPDATE consent_grant SET expires_at = now() WHERE id = $1', [grantId]);
-  const revokeGrant: Cause = async ({ grantId: id, userId }) =>
-    consent.asGateway.revokeGrant({ id }, await consent.session(userId));
+  const revokeGrant: Cause = ({ grantId: id, userId }) => consent.as(userId).revokeGrant({ id });
   const expiresAt = anHourFromNow();
 
   test.each<[name: string, happens: string, cause: Cause]>([
@@ -250,7 +246,7 @@ describe('record and judgement', () => {
         }
       };
       const readers = [read(), read(), read(), read()];
-      await consent.asGateway.revokeGrant({ id: grant.grantId }, await consent.session(`load-${round}`));
+      await consent.as(`load-${round}`).revokeGrant({ id: grant.grantId });
       acknowledged = true;
       await Promise.all(readers);
       late.push(await record(consent, accessOf(grant)));

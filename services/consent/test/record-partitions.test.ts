@@ -2,10 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
-import { expectAppDays } from './app-days.ts';
 import { connect } from './database-clients.ts';
-import { startDatedRecorder } from './dated-recorder.ts';
-import { makeMonth, monthAway, partitionsOf } from './months.ts';
+import { expectAppDays, makeMonth, monthAway, partitionsOf, startDatedRecorder } from './dated-records.ts';
 import {
   accessOf,
   approve,
@@ -230,7 +228,7 @@ describe('the default partition', () => {
     for (const table of TABLES) expect(await partitionsOf(consent.owner, table)).toContain(month);
     expect(await countUnplaced(consent)).toBe(0);
     expect(await verifyRecords(consent)).toMatchObject({ ok: true, records: 3 });
-    const { total } = await consent.history.listAccesses({}, await consent.session('ada'));
+    const { total } = await consent.as('ada').listAccesses({});
     expect(total).toBe(3);
     await runtime.end();
   });
@@ -262,7 +260,7 @@ describe('the default partition', () => {
     expect(await ensure(3)).toBe(0);
     expect(await countUnplaced(consent)).toBe(2);
     expect(await verifyRecords(consent)).toMatchObject({ ok: true, records: 1 });
-    expect((await consent.history.listAccesses({}, await consent.session('ada'))).total).toBe(1);
+    expect((await consent.as('ada').listAccesses({})).total).toBe(1);
     // As time passes: first the months in between, one at a time, then its own.
     for (const ahead of [4, 5, 6, 7]) expect(await ensure(ahead)).toBe(1);
     expect(await ensure(7)).toBe(0);

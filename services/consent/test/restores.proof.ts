@@ -67,7 +67,7 @@ describe('a declared restore', () => {
 
   test('gives the person the reason in the record of the refusal', async () => {
     await record(consent, accessOf(old));
-    const { accesses } = await consent.history.listAccesses({}, await consent.session('old'));
+    const { accesses } = await consent.as('old').listAccesses({});
     expect(accesses.map(({ verdict }) => verdict)).toEqual([Verdict.RESTORE_UNCONFIRMED, Verdict.RELEASED]);
   });
 
@@ -86,15 +86,12 @@ describe('a declared restore', () => {
 
   test('is not shown as existing sharing on the approval screen', async () => {
     const id = await openPending(consent, app, [HEART, GLUCOSE]);
-    const { pendingApproval } = await consent.asGateway.getPendingApproval(
-      { id },
-      await consent.session('old'),
-    );
+    const { pendingApproval } = await consent.as('old').getPendingApproval({ id });
     expect(pendingApproval?.requestedScopes.map((scope) => scope.alreadyShared)).toEqual([false, false]);
   });
 
   test('allows revoking suspended grants, which then stay revoked', async () => {
-    await consent.asGateway.revokeGrant({ id: old.grantId }, await consent.session('old'));
+    await consent.as('old').revokeGrant({ id: old.grantId });
     await consent.restores.confirmRestore({ number });
     expect(await record(consent, accessOf(old))).toBe(Verdict.GRANT_REVOKED);
   });
@@ -167,7 +164,7 @@ describe('a database that was restored from a dump', () => {
     kept = await approve(consent, app, 'kept');
     const copy = await restoreCopy(consent.owner);
     // Revoked after the backup, so the backup does not contain it.
-    await consent.asGateway.revokeGrant({ id: revoked.grantId }, await consent.session('revoked'));
+    await consent.as('revoked').revokeGrant({ id: revoked.grantId });
     restored = await startConsent({ database: copy });
   });
   afterEach(() => restored[Symbol.asyncDispose]());

@@ -1,6 +1,7 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { CallOptions } from '@connectrpc/connect';
 import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AccessService, type Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
@@ -119,6 +120,16 @@ export async function startConsent(options: RunningServiceOptions = {}) {
     channel(ENDER),
   ];
   const ledger = authorization.client(LedgerService);
+  const asAuthorization = authorization.client(ConsentService);
+  const asGateway = gateway.client(ConsentService);
+  const history = gateway.client(AccessService);
+  const sandbox = gateway.client(SandboxService);
+  const acts = gateway.client(OperatorActService);
+  const { approve, deny, extendPendingApproval } = asAuthorization;
+  const ofPeople = { ...acts, ...sandbox, ...history, ...asGateway, approve, deny, extendPendingApproval };
+  const session = async (userId: string, claims: SessionOverrides['claims'] = {}) => ({
+    headers: { 'phds-session': await sessions.issueSession(userId, { claims }) },
+  });
   const running = resources.move();
   return {
     service,
@@ -142,16 +153,16 @@ export async function startConsent(options: RunningServiceOptions = {}) {
       return results[0] as Liveness;
     },
     /** Opens and decides. */
-    asAuthorization: authorization.client(ConsentService),
+    asAuthorization,
     asOperator: operator.client(ConsentService),
     restores: operator.client(RestoreService),
     /** Starts another instance on the same database with the same keys. */
     startAnother: start,
     /** Reads and revokes. */
-    asGateway: gateway.client(ConsentService),
+    asGateway,
     records: healthData.client(AccessService),
-    history: gateway.client(AccessService),
-    sandbox: gateway.client(SandboxService),
+    history,
+    sandbox,
     sessions: gateway.client(SessionService),
     people: operator.client(PersonOperatorService),
     grants: {
@@ -163,12 +174,19 @@ export async function startConsent(options: RunningServiceOptions = {}) {
     acts: {
       asOperator: operator.client(OperatorActService),
       asHealthData: healthData.client(OperatorActService),
-      asGateway: gateway.client(OperatorActService),
+      asGateway: acts,
     },
     /** Call options with a session of this user, and more claims in it. */
-    session: async (userId: string, claims: SessionOverrides['claims'] = {}) => ({
-      headers: { 'phds-session': await sessions.issueSession(userId, { claims }) },
-    }),
+    session,
+    /** The rpcs of a person, with a session of theirs. */
+    as(userId: string) {
+      const calls = Object.entries<(request: never, options: CallOptions) => Promise<unknown>>(ofPeople);
+      const asPerson = calls.map(([rpc, call]) => [
+        rpc,
+        async (request: never) => call(request, await session(userId)),
+      ]);
+      return Object.fromEntries(asPerson) as typeof ofPeople;
+    },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { SandboxGrantChange } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { newId } from '@phds/service-kit/ids';
-import { createSandbox } from '../src/sandbox.ts';
 import { approve, GLUCOSE, HEART, type RegisteredApp, registerApp, shareConsent } from './running-service.ts';
 
 const consent = await shareConsent({ settings: { SANDBOX: 'true' } });
@@ -13,12 +12,12 @@ const connect = (app: RegisteredApp) => approve(consent, app, 'ada');
 
 async function change(app: RegisteredApp, grantId: string, kind: SandboxGrantChange, as = DEVELOPER) {
   const request = { clientId: app.clientId, grantId, change: kind };
-  return consent.sandbox.changeSandboxGrant(request, await consent.session(as));
+  return consent.as(as).changeSandboxGrant(request);
 }
 
 async function find(app: RegisteredApp, grantId: string, as = DEVELOPER) {
   const request = { clientId: app.clientId, grantId };
-  return consent.sandbox.findSandboxGrant(request, await consent.session(as));
+  return consent.as(as).findSandboxGrant(request);
 }
 
 async function statusOf({ clientId }: RegisteredApp, grantId: string) {
@@ -50,26 +49,6 @@ describe('a trigger', () => {
     await expect(change(app, grantId, NARROW)).rejects.toMatchObject({ message: `The grant is ${status}.` });
     await expect(find(app, grantId)).rejects.toMatchObject({ message: `The grant is ${status}.` });
     expect((await connect(app)).grantId).not.toBe(grantId);
-  });
-
-  test('publishes that a grant expired before that is acknowledged', async () => {
-    const app = await registerOwnApp();
-    const { grantId } = await connect(app);
-    const told: string[] = [];
-    const never = () => Promise.reject(new Error('not asked for'));
-    const sandbox = createSandbox({
-      pools: { ordinary: consent.owner },
-      grants: { narrow: never, revoke: never },
-      change: async (_kind, run) => {
-        const result = await run();
-        told.push('acknowledged');
-        return result;
-      },
-      evictions: { publish: ({ value }) => void told.push(`${value}`) },
-    });
-    const named = { ownerId: DEVELOPER, clientId: app.clientId, grantId };
-    expect(await sandbox.change(named, 'expire')).toEqual({ changed: true });
-    expect(told).toEqual([grantId, 'acknowledged']);
   });
 
   test("is refused for another developer and for another app's grant", async () => {

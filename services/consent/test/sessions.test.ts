@@ -135,29 +135,22 @@ test('neither a sid nor a subject is stored in the clear', async () => {
   }
 });
 
-describe('a call', () => {
-  test.each([
-    { name: 'no session', request: { endedAt: NOW }, parameter: 'tokenHash' },
-    { name: 'a short hash', request: { tokenHash: randomBytes(31), endedAt: NOW }, parameter: 'tokenHash' },
-    { name: 'no time', request: { sid: 'one' }, parameter: 'endedAt' },
-    { name: 'a sid that is too long', request: { sid: 'x'.repeat(4_097), endedAt: NOW }, parameter: 'sid' },
-  ])('that ends $name is refused and names the field', async ({ request, parameter }) => {
-    await expect(consent.sessions.endSessions(request)).rejects.toMatchObject({
-      reason: 'invalid_request',
-      violations: [{ parameter }],
-    });
-  });
+const { endSessions, checkSession } = consent.sessions;
+const ended = (request: object) => endSessions({ endedAt: NOW, ...request });
+const { issuedAt: _, ...timeless } = newSession();
 
-  test.each([
-    { name: 'without a hash', change: { tokenHash: new Uint8Array() }, parameter: 'tokenHash' },
-    { name: 'without a subject', change: { subject: '' }, parameter: 'subject' },
-    { name: 'without a time', change: { issuedAt: undefined }, parameter: 'issuedAt' },
-  ])('that checks a session $name is refused and names the field', async ({ change, parameter }) => {
-    const { issuedAt, ...session } = { ...newSession(), ...change };
-    const request = issuedAt === undefined ? session : { ...session, issuedAt };
-    await expect(consent.sessions.checkSession(request)).rejects.toMatchObject({
-      reason: 'invalid_request',
-      violations: [{ parameter }],
-    });
-  });
+test.each<[string, string, () => Promise<unknown>]>([
+  ['ends no session', 'tokenHash', () => ended({})],
+  ['ends a session with a short hash', 'tokenHash', () => ended({ tokenHash: randomBytes(31) })],
+  ['ends a session without a time', 'endedAt', () => endSessions({ sid: 'one' })],
+  ['ends a sid that is too long', 'sid', () => ended({ sid: 'x'.repeat(4_097) })],
+  [
+    'checks a session without a hash',
+    'tokenHash',
+    () => checkSession({ ...newSession(), tokenHash: new Uint8Array() }),
+  ],
+  ['checks a session without a subject', 'subject', () => checkSession({ ...newSession(), subject: '' })],
+  ['checks a session without a time', 'issuedAt', () => checkSession(timeless)],
+])('a call that %s is refused and names %s', async (_name, parameter, call) => {
+  await expect(call()).rejects.toMatchObject({ reason: 'invalid_request', violations: [{ parameter }] });
 });

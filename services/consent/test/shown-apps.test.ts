@@ -48,7 +48,7 @@ describe('the versions of an app’s profile', () => {
       [1, 'Pulse Diary'],
       [2, 'Data Broker'],
     ]);
-    const shown = await consent.asGateway.getPendingApproval({ id }, await consent.session('late'));
+    const shown = await consent.as('late').getPendingApproval({ id });
     expect(shown.pendingApproval?.app?.name).toBe('Data Broker');
     const { grantId } = await approveOpened(id, 'late');
     expect(await grantOf(grantId, 'late')).toMatchObject({
@@ -88,8 +88,7 @@ describe('the versions of an app’s profile', () => {
 });
 
 describe('a list of grants', () => {
-  const listOf = async (userId: string) =>
-    (await consent.asGateway.listGrants({}, await consent.session(userId))).grants;
+  const listOf = async (userId: string) => (await consent.as(userId).listGrants({})).grants;
 
   test('contains the latest change of each field of each active grant, to stay small; a single grant contains all changes', async () => {
     const app = await registerApp(consent);
@@ -103,7 +102,7 @@ describe('a list of grants', () => {
     const single = await grantOf(grantId, 'lister');
     expect(single?.appChanges).toHaveLength(80);
     expect(await listOf('lister')).toEqual([{ ...single, appChanges: single?.appChanges.slice(-4) }]);
-    await consent.asGateway.revokeGrant({ id: grantId }, await consent.session('lister'));
+    await consent.as('lister').revokeGrant({ id: grantId });
     expect(await listOf('lister')).toMatchObject([{ id: grantId, appChanges: [] }]);
     expect((await grantOf(grantId, 'lister'))?.appChanges).toHaveLength(80);
   });
@@ -111,13 +110,15 @@ describe('a list of grants', () => {
 
 describe('an app that was renamed and then approved again', () => {
   const accessesOf = async (userId: string) =>
-    (await consent.history.listAccesses({}, await consent.session(userId))).accesses.map(
-      ({ appName, currentAppName }) => [appName, currentAppName],
-    );
+    (await consent.as(userId).listAccesses({})).accesses.map(({ appName, currentAppName }) => [
+      appName,
+      currentAppName,
+    ]);
   const daysOf = async (userId: string, grantId: string) =>
-    (await consent.history.listAccessDays({ grantId }, await consent.session(userId))).days.map(
-      ({ appName, currentAppName }) => [appName, currentAppName],
-    );
+    (await consent.as(userId).listAccessDays({ grantId })).days.map(({ appName, currentAppName }) => [
+      appName,
+      currentAppName,
+    ]);
 
   test('keeps its earlier name for accesses before that approval', async () => {
     const app = await registerApp(consent);
@@ -152,7 +153,7 @@ describe('an app that was renamed and then approved again', () => {
     const app = await registerApp(consent);
     const ended = await approve(consent, app, 'ended');
     await record(consent, accessOf(ended));
-    await consent.asGateway.revokeGrant({ id: ended.grantId }, await consent.session('ended'));
+    await consent.as('ended').revokeGrant({ id: ended.grantId });
     await rename(app, 'Data Broker');
     const next = await approve(consent, { ...app, name: 'Data Broker' }, 'ended');
     await record(consent, accessOf(next));
@@ -193,7 +194,7 @@ const put = (app: RegisteredApp, texts: Partial<typeof DIARY>) =>
 const changesOf = async (grantId: string, userId: string) =>
   (await grantOf(grantId, userId))?.appChanges.map(({ field, from, to }) => [field, from, to]);
 const partiesOf = async (grantId: string, userId: string) => {
-  const { receipt } = await consent.asGateway.getReceipt({ grantId }, await consent.session(userId));
+  const { receipt } = await consent.as(userId).getReceipt({ grantId });
   const { purposes, party_identification } = decodeJwt<{
     purposes: { recipient: Record<string, unknown> }[];
     party_identification: Record<string, unknown>[];
@@ -208,10 +209,7 @@ describe('the description and the developer of an app', () => {
     const app = { ...(await registerApp(consent)), ...DIARY };
     const id = await openPending(consent, app);
     await put(app, BROKER);
-    const { pendingApproval } = await consent.asGateway.getPendingApproval(
-      { id },
-      await consent.session('reader'),
-    );
+    const { pendingApproval } = await consent.as('reader').getPendingApproval({ id });
     expect(pendingApproval?.app).toMatchObject(DIARY);
     const { grantId } = await approveOpened(id, 'reader');
     expect((await grantOf(grantId, 'reader'))?.app).toMatchObject(DIARY);
@@ -241,7 +239,7 @@ describe('a grant', () => {
     const id = await openPending(consent, app, [HEART], true, { redirectHost: 'other.test', purpose: '' });
     expect((await approveOpened(id, 'twice')).grantId).toBe(grantId);
     expect(await grantOf(grantId, 'twice')).toMatchObject({ purpose: '', redirectHost: 'other.test' });
-    const listed = await consent.asGateway.listGrants({}, await consent.session('twice'));
+    const listed = await consent.as('twice').listGrants({});
     expect(listed.grants).toMatchObject([{ purpose: '', redirectHost: 'other.test' }]);
   });
 });

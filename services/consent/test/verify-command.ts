@@ -7,7 +7,6 @@ import { verifyRecords as runVerify, type VerifyRecordsArguments } from '@phds/c
 import { openRecords, type RecordsConnection } from '@phds/cli/records/connection';
 import { runCommand } from '@phds/cli/run-program';
 import { inheritedEnvironment } from '@phds/local-stack/servers/guard';
-import type { Fault } from '@phds/record-chain/fault';
 import { collectOutput } from '@phds/test-kit/collected-output';
 import type { RunningService } from './running-service.ts';
 
@@ -16,7 +15,7 @@ const MAIN = resolve(import.meta.dirname, '../../../packages/cli/src/main.ts');
 type RecordsOf = Pick<RunningService, 'database' | 'receiptPublicKey'> &
   Partial<Pick<RunningService, 'operatorSettings'>>;
 
-export interface CommandResult {
+interface CommandResult {
   readonly code: unknown;
   readonly stdout: string;
   readonly stderr: string;
@@ -51,16 +50,9 @@ function toSettings({ database, receiptPublicKey, operatorSettings }: RecordsOf)
   };
 }
 
-export interface Verification {
+interface Verification extends Readonly<Record<string, unknown>> {
   readonly ok: boolean;
   readonly records: number;
-  readonly batches: number;
-  readonly writers: number;
-  readonly acts: number;
-  readonly checkpoints: number;
-  readonly anchors: number;
-  readonly incompleteAnchors: number;
-  readonly fault: Fault | null;
   readonly error: string | null;
 }
 

@@ -16,10 +16,9 @@ async function deliveredAbout(grantId: string, from = receiver) {
     .map(({ type, data: { grantId: _, sub: __, ...content } }) => ({ type, ...content }));
 }
 
-const narrow = async (id: string, userId: string, change: object) =>
-  consent.asGateway.narrowGrant({ id, ...change }, await consent.session(userId));
-const revoke = async (id: string, userId: string) =>
-  consent.asGateway.revokeGrant({ id }, await consent.session(userId));
+const narrow = (id: string, userId: string, change: object) =>
+  consent.as(userId).narrowGrant({ id, ...change });
+const revoke = (id: string, userId: string) => consent.as(userId).revokeGrant({ id });
 
 describe('an app with an endpoint is told', () => {
   test('that a person revoked a grant, once, however often the person does it', async () => {
@@ -39,7 +38,7 @@ describe('an app with an endpoint is told', () => {
     const other = await registerApp(consent);
     const otherReceiver = await harness.receive(other);
     const grants = [await approve(consent, app, 'all'), await approve(consent, other, 'all')];
-    await consent.asGateway.revokeAllGrants({}, await consent.session('all'));
+    await consent.as('all').revokeAllGrants({});
     expect(await deliveredAbout(grants[0]!.grantId)).toEqual([{ type: 'grant.revoked', endedBy: 'person' }]);
     expect(await deliveredAbout(grants[1]!.grantId, otherReceiver)).toHaveLength(1);
     const subs = [receiver, otherReceiver].flatMap(({ events }, each) =>
@@ -65,8 +64,7 @@ describe('an app with an endpoint is told', () => {
   test('that a person asked for deletion, once, also after the end of the grant', async () => {
     const { grantId } = await approve(consent, app, 'forgetter');
     await revoke(grantId, 'forgetter');
-    const ask = async () =>
-      consent.asGateway.requestDeletion({ grantId }, await consent.session('forgetter'));
+    const ask = () => consent.as('forgetter').requestDeletion({ grantId });
     const { deletionRequestedAt } = await ask();
     await ask();
     const requestedAt = timestampDate(deletionRequestedAt!).toISOString();

@@ -1,24 +1,14 @@
-import type { Client } from '@connectrpc/connect';
 import { WEBHOOK_EVENTS } from '@phds/catalog/webhooks';
 import { EventService } from '@phds/contracts/phds/consent/v1/events_pb';
-import {
-  type Delivery,
-  WebhookOperatorService,
-  WebhookService,
-} from '@phds/contracts/phds/consent/v1/webhooks_pb';
+import { WebhookOperatorService, WebhookService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { systemClock } from '@phds/service-kit/clock';
 import { createPublicClient } from '@phds/service-kit/egress/public-client';
 import { shared } from '@phds/test-kit/shared';
 import { WebhookReceiver } from '@phds/test-kit/webhook-receiver';
 import { addDueEvents } from '../src/webhooks/events.ts';
-import { type ClaimedEvent, createWebhookQueue, type WebhookQueue } from '../src/webhooks/queue.ts';
-import { createWebhookSecrets, type WebhookSecrets } from '../src/webhooks/secrets.ts';
-import {
-  createWebhookSender,
-  type EventPoster,
-  type WebhookSender,
-  type WebhookSenderDependencies,
-} from '../src/webhooks/sender.ts';
+import { type ClaimedEvent, createWebhookQueue } from '../src/webhooks/queue.ts';
+import { createWebhookSecrets } from '../src/webhooks/secrets.ts';
+import { createWebhookSender, type WebhookSenderDependencies } from '../src/webhooks/sender.ts';
 import { openSmallPools } from './database-clients.ts';
 import {
   approve,
@@ -35,26 +25,7 @@ import {
 export const ALL_EVENTS = [...WEBHOOK_EVENTS];
 
 /** Webhooks as their developers, health-data and senders use them. Senders are instances of their own, driven by the test. */
-export interface WebhookHarness extends AsyncDisposable {
-  readonly webhooks: Client<typeof WebhookService>;
-  readonly operators: Client<typeof WebhookOperatorService>;
-  readonly events: Client<typeof EventService>;
-  readonly queue: WebhookQueue;
-  /** Claims one event. */
-  claimOne(): Promise<ClaimedEvent>;
-  readonly secrets: WebhookSecrets;
-  readonly poster: EventPoster;
-  /** Another sender, disposed with the harness. Its failures end the next `deliver`, unless `onFailure` receives them. */
-  addSender(parts?: Partial<WebhookSenderDependencies>): WebhookSender;
-  /** Adds the events of ended grants and delivers until nothing is due. */
-  deliver(): Promise<void>;
-  /** A receiver that is the endpoint of that app. */
-  receive(app: RegisteredApp, events?: string[]): Promise<WebhookReceiver>;
-  /** Lets time pass for events and endpoints: the database's clock cannot be set. */
-  letTimePass(milliseconds: number): Promise<void>;
-}
-
-export async function openWebhookHarness(consent: RunningService): Promise<WebhookHarness> {
+async function openWebhookHarness(consent: RunningService) {
   await using resources = new AsyncDisposableStack();
   const pools = resources.use(await openSmallPools(consent.database.url));
   const channel = (caller: 'gateway' | 'health-data' | 'operator:on-call') =>
@@ -67,7 +38,8 @@ export async function openWebhookHarness(consent: RunningService): Promise<Webho
   const poster = createPublicClient({ resolve: async () => [], allowLoopback: true });
   const running = resources.move();
   const failures: unknown[] = [];
-  const addSender: WebhookHarness['addSender'] = (parts = {}) =>
+  /** Another sender, disposed with the harness. Its failures end the next `deliver`, unless `onFailure` receives them. */
+  const addSender = (parts: Partial<WebhookSenderDependencies> = {}) =>
     running.use(
       createWebhookSender({
         queue,
@@ -81,36 +53,63 @@ export async function openWebhookHarness(consent: RunningService): Promise<Webho
       }),
     );
   const sender = addSender();
+  /** A receiver that is the endpoint of that app. */
+  const receive = async (app: RegisteredApp, events: string[] = ALL_EVENTS) => {
+    const receiver = running.use(await WebhookReceiver.start());
+    const { clientId, ownerId } = app;
+    const endpoint = { clientId, url: receiver.url, events };
+    const { secret } = await webhooks.putWebhook(endpoint, await consent.session(ownerId));
+    receiver.use(secret);
+    return receiver;
+  };
   return {
     webhooks,
     operators,
     events,
     queue,
+    /** Claims one event. */
     async claimOne() {
       const room = { events: 1, lateEvents: 1, slowEvents: 1, perEndpoint: 1, perShare: 1 };
       const endpoints = await queue.findDue(10);
       const limits = { ...room, endpoints, slow: new Set<string>(), busy: new Map(), leaseMs: 60_000 };
       return (await queue.claim(limits))[0] as ClaimedEvent;
     },
-    secrets,
     poster,
     addSender,
+    /** Adds the events of ended grants and delivers until nothing is due. */
     async deliver() {
       await addDueEvents(pools.webhooks, new AbortController().signal);
       await sender.claimDue();
       await sender.idle();
       if (failures.length > 0) throw failures[0];
     },
-    async receive(app, chosen = ALL_EVENTS) {
-      const receiver = await WebhookReceiver.start();
-      running.use(receiver);
-      const { clientId, ownerId } = app;
-      const session = await consent.session(ownerId);
-      const { secret } = await webhooks.putWebhook({ clientId, url: receiver.url, events: chosen }, session);
-      receiver.use(secret);
-      return receiver;
+    receive,
+    /** The only endpoint, so that no other test's events are claimed. */
+    async setUp() {
+      await consent.owner.query('DELETE FROM webhook_endpoint');
+      const app = await registerApp(consent);
+      return {
+        app,
+        receiver: await receive(app),
+        /** Makes a grant with three events, see THREE; returns its id. */
+        async causeThree(userId: string) {
+          const person = consent.as(userId);
+          const requested = [HEART, GLUCOSE, MOOD];
+          const { grantId: id } = await approve(consent, app, userId, { requested });
+          await person.narrowGrant({ id, scopes: [HEART, GLUCOSE], setScopes: true });
+          await person.narrowGrant({ id, scopes: [HEART], setScopes: true });
+          await person.revokeGrant({ id });
+          return id;
+        },
+        /** The log, newest first. */
+        async deliveries(state = '') {
+          const session = await consent.session(app.ownerId);
+          return (await webhooks.listDeliveries({ clientId: app.clientId, state }, session)).deliveries;
+        },
+      };
     },
-    async letTimePass(milliseconds) {
+    /** Lets time pass for events and endpoints: the database's clock cannot be set. */
+    async letTimePass(milliseconds: number) {
       const interval = `${milliseconds} milliseconds`;
       await consent.owner.query(
         `UPDATE webhook_event SET started_at = started_at - $1::interval,
@@ -143,16 +142,6 @@ export async function letExpire(
   );
 }
 
-/** An app with a receiver, and the events that it receives. */
-export interface WebhookScenario {
-  readonly app: RegisteredApp;
-  readonly receiver: WebhookReceiver;
-  /** Makes a grant with three events, see THREE; returns its id. */
-  causeThree(userId: string): Promise<string>;
-  /** The log, newest first. */
-  deliveries(state?: string): Promise<Delivery[]>;
-}
-
 /** The types of the events of causeThree, in order: narrowed twice, then revoked. */
 export const THREE = ['grant.narrowed', 'grant.narrowed', 'grant.revoked'];
 
@@ -160,32 +149,6 @@ export const THREE = ['grant.narrowed', 'grant.narrowed', 'grant.revoked'];
 export async function shareWebhooks(settings: Record<string, string> = {}) {
   const consent = await shareConsent({ settings: { WEBHOOK_INTERVAL_MS: '86400000', ...settings } });
   return { consent, harness: shared.use(await openWebhookHarness(consent)) };
-}
-
-/** The only endpoint, so that no other test's events are claimed. */
-export async function setUpWebhook(
-  consent: RunningService,
-  harness: WebhookHarness,
-): Promise<WebhookScenario> {
-  await consent.owner.query('DELETE FROM webhook_endpoint');
-  const app = await registerApp(consent);
-  return {
-    app,
-    receiver: await harness.receive(app),
-    async causeThree(userId) {
-      const session = await consent.session(userId);
-      const { grantId: id } = await approve(consent, app, userId, { requested: [HEART, GLUCOSE, MOOD] });
-      await consent.asGateway.narrowGrant({ id, scopes: [HEART, GLUCOSE], setScopes: true }, session);
-      await consent.asGateway.narrowGrant({ id, scopes: [HEART], setScopes: true }, session);
-      await consent.asGateway.revokeGrant({ id }, session);
-      return id;
-    },
-    async deliveries(state = '') {
-      const session = await consent.session(app.ownerId);
-      const answer = await harness.webhooks.listDeliveries({ clientId: app.clientId, state }, session);
-      return answer.deliveries;
-    },
-  };
 }
 
 /** The types of the events about a grant. */

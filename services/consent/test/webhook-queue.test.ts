@@ -4,7 +4,7 @@ import { newId } from '@phds/service-kit/ids';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { approve, GLUCOSE, HEART, registerApp } from './running-service.ts';
-import { setUpWebhook, shareWebhooks, THREE, typesOf } from './webhook-harness.ts';
+import { shareWebhooks, THREE, typesOf } from './webhook-harness.ts';
 
 const { consent, harness } = await shareWebhooks();
 
@@ -24,13 +24,13 @@ async function count(condition: string): Promise<number> {
 
 describe('the backlog', () => {
   test('a revocation is told before the new data of all other grants, however long that has been due', async () => {
-    const { app, receiver } = await setUpWebhook(consent, harness);
+    const { app, receiver } = await harness.setUp();
     const users = Array.from({ length: 40 }, (_, each) => `backlog-${each}`);
     const grants = await Promise.all(users.map((user) => approve(consent, app, user)));
     await reportHeart(users);
     await harness.letTimePass(60_000);
     const { grantId } = grants.at(-1)!;
-    await consent.asGateway.revokeGrant({ id: grantId }, await consent.session(users.at(-1)!));
+    await consent.as(users.at(-1)!).revokeGrant({ id: grantId });
     const sender = harness.addSender({ concurrency: 1 });
     await sender.claimDue();
     await sender.idle();
@@ -40,7 +40,7 @@ describe('the backlog', () => {
   });
 
   test('a narrowing does not wait for the time at which new data of its grant is due, and follows that data', async () => {
-    const { app, receiver } = await setUpWebhook(consent, harness);
+    const { app, receiver } = await harness.setUp();
     const { grantId: id } = await approve(consent, app, 'early', { requested: [HEART, GLUCOSE] });
     await reportHeart(['early']);
     const session = await consent.session('early');
@@ -50,7 +50,7 @@ describe('the backlog', () => {
   });
 
   test('a revocation does not wait for the next attempt of new data that was refused and is not sent any more', async () => {
-    const { app, receiver } = await setUpWebhook(consent, harness);
+    const { app, receiver } = await harness.setUp();
     const { grantId: id } = await approve(consent, app, 'retried');
     await reportHeart(['retried']);
     await harness.letTimePass(10_000);
@@ -58,13 +58,13 @@ describe('the backlog', () => {
     await harness.deliver();
     receiver.answer = () => 204;
     await harness.letTimePass(1_000);
-    await consent.asGateway.revokeGrant({ id }, await consent.session('retried'));
+    await consent.as('retried').revokeGrant({ id });
     await harness.deliver();
     expect(typesOf(receiver.events, id)).toEqual(['grant.revoked']);
   });
 
   test('events that wait for an earlier one of their grant are not read by every claim, and are due when it is delivered', async () => {
-    const { app, receiver } = await setUpWebhook(consent, harness);
+    const { app, receiver } = await harness.setUp();
     const { grantId } = await approve(consent, app, 'fresh');
     const addEvents = (type: string, next: string, order: string) =>
       consent.owner.query(
@@ -92,7 +92,7 @@ describe('the backlog', () => {
   });
 
   test('after an outage everything that waited for its next attempt is due at once, however much it is', async () => {
-    await setUpWebhook(consent, harness);
+    await harness.setUp();
     await consent.owner.query(
       `INSERT INTO webhook_event (endpoint_id, type, next_attempt_at, attempts)
      SELECT w.id, 'test', now() + make_interval(hours => n), 1 FROM webhook_endpoint w, generate_series(0, 2500) n`,
@@ -106,7 +106,7 @@ describe('the backlog', () => {
   });
 
   test('a sender that ends takes back the attempt that it gives back, except that the event counts as sent', async () => {
-    await setUpWebhook(consent, harness);
+    await harness.setUp();
     await consent.owner.query(
       `INSERT INTO webhook_event (endpoint_id, type, attempts) SELECT w.id, 'test', 3 FROM webhook_endpoint w`,
     );
@@ -120,7 +120,7 @@ describe('the backlog', () => {
   });
 
   test('a person whose data changes all the time makes one event in five minutes', async () => {
-    const { app, receiver } = await setUpWebhook(consent, harness);
+    const { app, receiver } = await harness.setUp();
     const { grantId } = await approve(consent, app, 'wearer');
     for (let minute = 0; minute < 11; minute += 1) {
       await reportHeart(['wearer']);
@@ -132,7 +132,7 @@ describe('the backlog', () => {
   });
 
   test('the log shows the newest 20 attempts of an event', async () => {
-    const setting = await setUpWebhook(consent, harness);
+    const setting = await harness.setUp();
     await setting.causeThree('log');
     await harness.deliver();
     const [{ id } = { id: '' }] = await setting.deliveries();
@@ -148,7 +148,7 @@ describe('the backlog', () => {
   });
 
   test('delivered data.updated are removed after three days, others and pending ones later', async () => {
-    const setting = await setUpWebhook(consent, harness);
+    const setting = await harness.setUp();
     await approve(consent, setting.app, 'kept');
     await setting.causeThree('others');
     await reportHeart(['kept']);
@@ -168,7 +168,7 @@ describe('the backlog', () => {
   });
 
   test('events of a receiver that is down do not count as late, however many and however long; those of one that is up do', async () => {
-    const down = await setUpWebhook(consent, harness);
+    const down = await harness.setUp();
     await down.receiver.kill();
     const users = ['late-1', 'late-2'];
     for (const user of users) await approve(consent, down.app, user);
@@ -181,7 +181,7 @@ describe('the backlog', () => {
     expect(await count(`w.client_id = '${down.app.clientId}' AND e.state = 'pending'`)).toBe(2);
     expect(await harness.queue.measure()).toMatchObject({ oldestDueMs: null });
 
-    const up = await setUpWebhook(consent, harness);
+    const up = await harness.setUp();
     await approve(consent, up.app, 'late-3');
     await reportHeart(['late-3']);
     await harness.letTimePass(1_200_000);
