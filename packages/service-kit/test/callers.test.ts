@@ -38,11 +38,6 @@ describe('the roles of operators', () => {
     expect(isAdmitted(['gateway'], 'operator:gateway', rolesOf)).toBe(false);
   });
 
-  test('the former shared caller has no role', () => {
-    const rolesOf = parseRoles(keySet({ kid: 'operator', roles: ['operator'] }));
-    expect(isAdmitted(OPERATORS, 'operator', rolesOf)).toBe(false);
-  });
-
   test.each([
     [[{ kid: 'operator:On Call', roles: ['viewer'] }], '"operator:On Call" is not operator: and a name'],
     [[{ kid: 'operator:a' }], '"roles" of the key of "operator:a" must list some of viewer'],

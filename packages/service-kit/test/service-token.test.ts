@@ -12,12 +12,10 @@ const start = clock.now();
 beforeEach(() => clock.set(start));
 
 const now = () => Math.floor(clock.now().getTime() / 1000);
-const YEARS = 10 * 365 * 24 * 3600;
 
 /** Signs a token with the gateway's own key and any times. */
-function sign(times: { iat?: unknown; exp?: unknown }): Promise<string> {
-  const claims: Record<string, unknown> = { iss: 'gateway', sub: 'gateway', aud: 'consent', ...times };
-  return new SignJWT(claims)
+function sign(times: { iat: number; exp: number }): Promise<string> {
+  return new SignJWT({ iss: 'gateway', sub: 'gateway', aud: 'consent', ...times })
     .setProtectedHeader({ alg: 'EdDSA', typ: 'service+jwt', kid: 'gateway' })
     .sign(createPrivateKey(keys.pem('gateway')));
 }
@@ -55,30 +53,6 @@ test.each([
   await expect(verify(await sign({ iat: now() + iat, exp: now() + exp }))).resolves.toBe('gateway');
 });
 
-test.each([
-  ['of ten years', 0, YEARS],
-  ['of ten years that was issued long ago', -YEARS / 2, YEARS / 2],
-  ['that was issued more than a minute in the future', 61, 300],
-  ['that was issued in ten years', YEARS, YEARS + 300],
-  ['without a time of issue', undefined, 300],
-  ['without an end', 0, undefined],
-])('a service token %s is refused', async (_, iat, exp) => {
-  const at = (seconds: number | undefined) => (seconds === undefined ? undefined : now() + seconds);
-  await expect(verify(await sign({ iat: at(iat), exp: at(exp) }))).rejects.toMatchObject({
-    reason: 'caller_not_admitted',
-  });
-});
-
-test('a service token whose times are not numbers is refused', async () => {
-  for (const times of [
-    { iat: String(now()), exp: now() + 300 },
-    { iat: null, exp: now() + 300 },
-    { iat: now(), exp: String(now() + 300) },
-  ]) {
-    await expect(verify(await sign(times))).rejects.toMatchObject({ reason: 'caller_not_admitted' });
-  }
-});
-
 describe('a refusal says what is wrong', () => {
   const valid = { iss: 'gateway', sub: 'gateway', aud: 'consent', iat: now(), exp: now() + 300 };
   const HEADER = { alg: 'EdDSA', typ: 'service+jwt', kid: 'gateway' };
@@ -103,6 +77,10 @@ describe('a refusal says what is wrong', () => {
       '"kid", "iss" and "sub" must be the same name',
     ],
     ['no subject', { sub: undefined }, {}, keys, 'missing required "sub" claim'],
+    ['no time of issue', { iat: undefined }, {}, keys, 'missing required "iat" claim'],
+    ['no end', { exp: undefined }, {}, keys, 'missing required "exp" claim'],
+    ['a time of issue as a text', { iat: String(now()) }, {}, keys, '"iat" claim must be a number'],
+    ['an end as a text', { exp: String(now() + 300) }, {}, keys, '"exp" claim must be a number'],
     [
       'an end in the past',
       { iat: now() - 400, exp: now() - 100 },
@@ -111,7 +89,8 @@ describe('a refusal says what is wrong', () => {
       '"exp" claim timestamp check failed',
     ],
     ['a long life', { exp: now() + 301 }, {}, keys, 'lives longer than 300 seconds'],
-    ['a clock that is ahead', { iat: now() + 120 }, {}, keys, '"iat" is in the future'],
+    ['a long life, issued long ago', { iat: now() - 301 }, {}, keys, 'lives longer than 300 seconds'],
+    ['a clock that is more than a minute ahead', { iat: now() + 61 }, {}, keys, '"iat" is in the future'],
   ])('%s', async (_, claims, header, signer, reason) => {
     const token = await new SignJWT({ ...valid, ...claims })
       .setProtectedHeader({ ...HEADER, ...header })

@@ -1,4 +1,6 @@
-import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { Client } from '@connectrpc/connect';
+import { AccessService, Verdict as VerdictMessage } from '@phds/contracts/phds/consent/v1/access_pb';
 import { EventService } from '@phds/contracts/phds/consent/v1/events_pb';
 import { batchingCalls } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
@@ -8,10 +10,9 @@ import { createOperatorRecordClient } from '@phds/service-kit/rpc/operator-acts'
 import type { Reloads } from '@phds/service-kit/settings/reload';
 import { toRpcChannelOptions } from '@phds/service-kit/settings/service-options';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
+import type { ReportedChange } from '../change-reports.ts';
 import type { Config } from '../config.ts';
-import type { AccessRecorder } from '../release.ts';
-import { createRpcAccessLog, type SendAccesses } from './rpc-access-log.ts';
-import { createRpcChangeReports } from './rpc-change-reports.ts';
+import type { Access, AccessRecorder, Verdict } from '../release.ts';
 
 export interface ConnectionContext {
   readonly service: string;
@@ -35,6 +36,36 @@ export function connectConsent(config: Config, { service, clock, metrics, reload
     operatorRecord: createOperatorRecordClient(channel),
     [Symbol.dispose]: () => channel[Symbol.dispose](),
   };
+}
+
+const VERDICTS: ReadonlyMap<VerdictMessage, Verdict> = new Map([
+  [VerdictMessage.RELEASED, 'released'],
+  [VerdictMessage.TOKEN_EXPIRED, 'token_expired'],
+  [VerdictMessage.TOKEN_REVOKED, 'token_revoked'],
+  [VerdictMessage.FAMILY_REVOKED, 'family_revoked'],
+  [VerdictMessage.GRANT_REVOKED, 'grant_revoked'],
+  [VerdictMessage.GRANT_EXPIRED, 'grant_expired'],
+  [VerdictMessage.SCOPE_WITHDRAWN, 'scope_withdrawn'],
+  [VerdictMessage.APP_NOT_ALIVE, 'app_not_alive'],
+  [VerdictMessage.WINDOW_CHANGED, 'window_changed'],
+  [VerdictMessage.RESTORE_UNCONFIRMED, 'restore_unconfirmed'],
+]);
+
+/** Records a batch and returns one verdict for each access, in order; null for an unusable one. */
+export type SendAccesses = (accesses: readonly Access[]) => Promise<readonly (Verdict | null)[]>;
+
+/** Lets consent record and judge a batch. One whose connection is lost may have been recorded, so it is not sent again. */
+export function createRpcAccessLog(
+  consent: Pick<Client<typeof AccessService>, 'recordAccess'>,
+): SendAccesses {
+  return async (accesses) => {
+    const { verdicts } = await consent.recordAccess({ accesses: accesses.map(toAccessMessage) });
+    return verdicts.map((verdict) => VERDICTS.get(verdict) ?? null);
+  };
+}
+
+function toAccessMessage({ tokenHash, dataFrom, ...access }: Access) {
+  return { ...access, tokenHash: Buffer.from(tokenHash, 'base64url'), dataFrom: dataFrom ?? '' };
 }
 
 /** A batch that consent has not answered after this many milliseconds no longer holds up the next one, which another replica gets. */
@@ -67,4 +98,18 @@ export function openAccessRecorder(
 function notRecorded(cause: unknown): AppError {
   const options = { cause, retryAfterSeconds: 1 };
   return new AppError('access_not_recorded', 'The access could not be recorded.', options);
+}
+
+/** Tells consent about changes, which announces them to apps. */
+function createRpcChangeReports(consent: Pick<Client<typeof EventService>, 'reportDataChanges'>) {
+  return async (changes: readonly ReportedChange[]): Promise<void> => {
+    await consent.reportDataChanges({
+      changes: changes.map(({ userId, category, at, latestReadingAt }) => ({
+        userId,
+        category,
+        at: timestampFromDate(at),
+        latestReadingAt: timestampFromDate(latestReadingAt),
+      })),
+    });
+  };
 }

@@ -22,7 +22,7 @@ import { createService as createAuthorization } from '../../../../services/autho
 import { readEnvironment as readConsentConfig } from '../../../../services/consent/src/config.ts';
 import { createService as createConsent } from '../../../../services/consent/src/service.ts';
 import { createBatchedReads, type ReadData } from '../../../../services/gateway/src/clients/batched-reads.ts';
-import { createRpcAccessLog } from '../../../../services/health-data/src/clients/rpc-access-log.ts';
+import { createRpcAccessLog } from '../../../../services/health-data/src/clients/consent-connection.ts';
 import { readEnvironment } from '../../../../services/health-data/src/config.ts';
 import { createService } from '../../../../services/health-data/src/service.ts';
 import { Network, type Stopped, withPositions } from './disturbances.ts';

@@ -8,7 +8,7 @@ import type {
   Verdict,
 } from '../../../../services/consent/src/access/statements.ts';
 import type { ReadRpcs } from '../../../../services/gateway/src/clients/batched-reads.ts';
-import type { SendAccesses } from '../../../../services/health-data/src/clients/rpc-access-log.ts';
+import type { SendAccesses } from '../../../../services/health-data/src/clients/consent-connection.ts';
 import type { Verdict as ReleaseVerdict } from '../../../../services/health-data/src/release.ts';
 import { type Action, type ActionOf, HEART, type History, HOUR, MINUTE, SLEEP } from './history.ts';
 import type { Rule } from './oracle.ts';
