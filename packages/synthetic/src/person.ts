@@ -1,5 +1,6 @@
 import type { MetricName } from '@phds/catalog/metrics';
 import type { BloodType, Gender, MedicationPattern, Mood, Severity } from '@phds/catalog/wire-names';
+import { formatDay } from './calendar.ts';
 
 /** A synthetic person: the input of all generated data. */
 export interface Person {
@@ -43,6 +44,14 @@ interface ManualEntry {
   readonly value: number;
 }
 
+/** The person's time zone on a day. */
+export function zoneOn({ timeZone, trips }: Person, day: number): string {
+  if (trips.length === 0) return timeZone;
+  const [, month = 0, date = 0] = formatDay(day).split('-').map(Number);
+  const trip = trips.find((each) => each.month === month && each.firstDay <= date && date <= each.lastDay);
+  return trip?.timeZone ?? timeZone;
+}
+
 export interface Life {
   readonly body: Body;
   readonly habits: Habits;
@@ -50,7 +59,7 @@ export interface Life {
 }
 
 /** The means of the readings. */
-export interface Body {
+interface Body {
   /** Beats a minute, and SDNN in milliseconds. */
   readonly restingHeartRate: number;
   readonly hrvMs: number;
@@ -60,15 +69,12 @@ export interface Body {
   readonly spo2: number;
   /** In sleep. */
   readonly breathsPerMinute: number;
-  /** mg/dL before a meal, the peak rise after an ordinary meal, and minutes until the peak. */
+  /** mg/dL before a meal, and the peak rise after it. */
   readonly glucose: number;
   readonly mealRise: number;
-  readonly mealPeak: number;
   readonly weightKg: number;
   readonly heightCm: number;
   readonly bodyFatPercent: number;
-  /** 1 for the deep sleep of a young adult; it decreases with age. */
-  readonly deepSleep: number;
 }
 
 interface Habits {
@@ -79,14 +85,10 @@ interface Habits {
   readonly sleepMinutes: number;
   /** Steps on an ordinary day, without workouts. */
   readonly steps: number;
-  /** Whether they walk part of the way to and from work. */
-  readonly commutes: boolean;
   readonly workouts: readonly Workout[];
   /** Minutes after midnight of lunch and dinner; breakfast follows waking up. */
   readonly lunchAt: number;
   readonly dinnerAt: number;
-  /** Probability that a planned dose is taken on a working day, 0 to 1. */
-  readonly adherence: number;
 }
 
 type WorkoutKind = 'run' | 'ride' | 'swim' | 'strength' | 'walk';
@@ -183,7 +185,7 @@ export const NO_HISTORY: MedicalHistory = {
   reports: false,
 };
 
-/** A watch in power-saving mode, and a phone: about 250 readings a day. */
+/** A watch in power-saving mode, and a phone: about 200 readings a day. */
 export const EVERYDAY_DEVICES: Devices = {
   heartRateSeconds: 20 * 60,
   workoutHeartRateSeconds: 2 * 60,
@@ -193,7 +195,7 @@ export const EVERYDAY_DEVICES: Devices = {
   sleepVitalsMinutes: 90,
 };
 
-/** A watch with default settings, and a glucose sensor: about 1,300 readings a day. */
+/** A watch with default settings, and a glucose sensor: about 770 readings a day. */
 export const FULL_DEVICES: Devices = {
   heartRateSeconds: 5 * 60,
   workoutHeartRateSeconds: 5,
@@ -203,7 +205,7 @@ export const FULL_DEVICES: Devices = {
   sleepVitalsMinutes: 30,
 };
 
-/** The highest measuring rates of devices: about 5,000 readings a day with two hours of sport. */
+/** The highest measuring rates of devices: about 3,600 readings a day with two hours of sport. */
 export const DENSE_DEVICES: Devices = {
   heartRateSeconds: 2 * 60,
   workoutHeartRateSeconds: 5,

@@ -27,20 +27,6 @@ export function createRandom(seed: string): Random {
   };
 }
 
-/**
- * A value around 0 (deviation about 0.7) that drifts smoothly from day to day: normally distributed knots every `period` days,
- * interpolated smoothly. Any day can be computed independently.
- */
-export function drift(seed: string, day: number, period: number): number {
-  const knot = Math.floor(day / period);
-  const part = day / period - knot;
-  const [left, right] = [knot, knot + 1].map((each) => createRandom(`${seed} ${each}`).normal(0, 1)) as [
-    number,
-    number,
-  ];
-  return left + (right - left) * part * part * (3 - 2 * part);
-}
-
 /** FNV-1a, 32 bits. */
 function hash(text: string): number {
   let value = 0x811c9dc5;

@@ -1,9 +1,10 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import { DAY_MS, formatDay, formatInstant, HOUR_MS, MINUTE_MS, toInstant, weekdayOf } from './calendar.ts';
-import type { Medication } from './person.ts';
-import { createRandom, drift, type Random } from './random.ts';
+import { DAY_MS, formatDay, formatInstant, HOUR_MS, MINUTE_MS, toInstant } from './calendar.ts';
+import { isWeekend } from './day.ts';
+import { type Medication, zoneOn } from './person.ts';
+import { createRandom, type Random } from './random.ts';
 import type { Timeline } from './timeline.ts';
 
 /** A record in the form of the ingestion rpc. */
@@ -27,7 +28,7 @@ function createHealthRecordDay(timeline: Timeline, number: number): HealthRecord
   return {
     timeline,
     number,
-    at: (minute) => toInstant(number * DAY_MS + minute * MINUTE_MS, timeline.zoneOn(number)),
+    at: (minute) => toInstant(number * DAY_MS + minute * MINUTE_MS, zoneOn(person, number)),
     random: (topic) => createRandom(`${seed} ${person.id} ${number} ${topic}`),
   };
 }
@@ -122,94 +123,40 @@ function* written(
   if (at <= timeline.until) yield { key, source: 'manual', record };
 }
 
-const USUAL_ADHERENCE = 0.9;
-const WEEKEND_DIP = 0.13;
-const EVENING_DIP = 0.04;
-const EVENING = 17 * 60;
-/** The probability is reduced in a week with lapses. */
-const LAPSE_DIP = 0.3;
 const AS_NEEDED_CHANCE = 0.12;
 const REASONS = ['Felt unwell', 'Upset stomach', 'On the road', 'Ran out'];
 
-/**
- * The outcomes of a day's doses. Most are taken, fewer on weekends, in the evening and in weeks with lapses; the probabilities are
- * assumptions. Future doses are pending.
- */
+/** The outcomes of a day's doses. Most are taken, fewer on weekends. Future doses are pending. */
 function* adherence(day: HealthRecordDay, medication: Medication): Generator<SyntheticHealthRecord> {
   const { key, pattern, times } = medication;
   const random = day.random(`adherence ${key}`);
-  if (times.length === 0) {
-    if (random.chance(AS_NEEDED_CHANCE)) yield* asNeeded(day, medication, random);
-    return;
+  if (times.length === 0 && random.chance(AS_NEEDED_CHANCE)) {
+    const takenAt = day.at(random.integer(9 * 60, 21 * 60));
+    const outcome = { status: 'taken', takenAt: timestampFromMs(takenAt) };
+    if (takenAt <= day.timeline.until) yield toDose(medication, takenAt, outcome);
   }
   if (pattern === 'QOD' && day.number % 2 !== 0) return;
-  for (const minute of times) yield scheduled(day, medication, minute, random);
+  for (const minute of times) {
+    const scheduledAt = day.at(minute);
+    const takenAt = scheduledAt + random.integer(-15, 40) * MINUTE_MS;
+    const outcome = outcomeOf(random, isWeekend(day.number) ? 0.78 : 0.92, takenAt);
+    const isPast = Math.max(scheduledAt, takenAt) <= day.timeline.until;
+    yield toDose(medication, scheduledAt, {
+      scheduledAt: timestampFromMs(scheduledAt),
+      ...(isPast ? outcome : { status: 'pending' }),
+    });
+  }
 }
 
-function scheduled(
-  day: HealthRecordDay,
-  medication: Medication,
-  minute: number,
-  random: Random,
-): SyntheticHealthRecord {
-  const { key, dosage } = medication;
-  const scheduledAt = day.at(minute);
-  const { until } = day.timeline;
-  // People get up later on weekends and take the medication later.
-  const delay = random.normal(isWeekend(day) ? 34 : 7, 13);
-  const takenAt = scheduledAt + Math.round(Math.max(-20, delay)) * MINUTE_MS;
-  const isTaken = random.chance(likelihood(day, key, minute));
-  const reason = random.pick(REASONS);
-  const isSkipped = random.chance(0.3);
-  const outcome = () => {
-    if (isTaken) return { status: 'taken', takenAt: timestampFromMs(takenAt) };
-    return isSkipped ? { status: 'skipped', reason } : { status: 'missed' };
-  };
-  const value = {
-    medicationKey: key,
-    scheduledAt: timestampFromMs(scheduledAt),
-    dose: dosage,
-    ...(Math.max(scheduledAt, takenAt) <= until ? outcome() : { status: 'pending' }),
-  };
+function outcomeOf(random: Random, likelihood: number, takenAt: number) {
+  if (random.chance(likelihood)) return { status: 'taken', takenAt: timestampFromMs(takenAt) };
+  return random.chance(0.3) ? { status: 'skipped', reason: random.pick(REASONS) } : { status: 'missed' };
+}
+
+function toDose({ key, dosage }: Medication, at: number, outcome: object): SyntheticHealthRecord {
   return {
-    key: `${key} ${new Date(scheduledAt).toISOString()}`,
+    key: `${key} ${new Date(at).toISOString()}`,
     source: 'manual',
-    record: { case: 'adherenceEntry', value },
+    record: { case: 'adherenceEntry', value: { medicationKey: key, dose: dosage, ...outcome } },
   };
-}
-
-function likelihood(day: HealthRecordDay, key: string, minute: number): number {
-  const { person, seed } = day.timeline;
-  const usual = person.life?.habits.adherence ?? USUAL_ADHERENCE;
-  const isLapse = drift(`${seed} ${person.id} lapse ${key}`, day.number, 8) < -1;
-  return (
-    usual -
-    (isWeekend(day) ? WEEKEND_DIP : 0) -
-    (minute >= EVENING ? EVENING_DIP : 0) -
-    (isLapse ? LAPSE_DIP : 0)
-  );
-}
-
-function* asNeeded(
-  day: HealthRecordDay,
-  { key, dosage }: Medication,
-  random: Random,
-): Generator<SyntheticHealthRecord> {
-  const takenAt = day.at(random.integer(9 * 60, 21 * 60));
-  if (takenAt > day.timeline.until) return;
-  const value = {
-    medicationKey: key,
-    status: 'taken',
-    takenAt: timestampFromMs(takenAt),
-    dose: dosage,
-  };
-  yield {
-    key: `${key} ${new Date(takenAt).toISOString()}`,
-    source: 'manual',
-    record: { case: 'adherenceEntry', value },
-  };
-}
-
-function isWeekend({ number }: HealthRecordDay): boolean {
-  return [0, 6].includes(weekdayOf(number));
 }

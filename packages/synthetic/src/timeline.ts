@@ -1,10 +1,9 @@
 import type { MetricName } from '@phds/catalog/metrics';
 import { dayOf, HOUR_MS, startOfDay } from './calendar.ts';
-import type { Person } from './person.ts';
-import { createPlanner, type Day } from './plan/day.ts';
-import { createSetting, type Setting } from './plan/setting.ts';
+import { createPlanner, type Day } from './day.ts';
+import { type Person, zoneOn } from './person.ts';
 import { type SyntheticReading, sample } from './reading.ts';
-import { TOPICS, type Topic } from './readings/topics.ts';
+import { TOPICS, type Topic } from './topics.ts';
 
 export interface TimelineOptions {
   /** Different seeds give different lives of the same person. Default 1. */
@@ -26,8 +25,6 @@ export interface Timeline {
   readonly firstDay: number;
   readonly lastDay: number;
   readonly topics: readonly Topic[];
-  /** The person's time zone on a day. */
-  zoneOn(day: number): string;
   /** The readings by topic and then by day. Memory does not depend on their number. Within a type they are ordered by time. */
   batches(topics?: readonly Topic[]): Generator<ReadingBatch>;
   /** The days; none for a person without devices. */
@@ -49,9 +46,8 @@ export function openTimeline(
 ): Timeline {
   const { life } = person;
   if (life === null) return openEntries(person, seed, until, topics);
-  const setting = createSetting(person, life, seed);
-  const dayAt = createPlanner(setting);
-  const lastDay = dayAround(setting, until - 1);
+  const dayAt = createPlanner(person, life, seed);
+  const lastDay = dayAround(person, until - 1);
   const { firstDay, skipped } =
     extent !== undefined && 'readings' in extent
       ? findStart(topics, dayAt, lastDay, until, extent.readings)
@@ -62,7 +58,6 @@ export function openTimeline(
     until,
     firstDay,
     lastDay,
-    zoneOn: setting.zoneOn,
     *days() {
       for (let number = firstDay; number <= lastDay; number += 1) yield dayAt(number);
     },
@@ -81,9 +76,10 @@ export function openTimeline(
 }
 
 /** The person's local day at an instant, wherever they are. On a journey it may be one day ahead of or behind home. */
-function dayAround({ person, startOf }: Setting, instant: number): number {
+function dayAround(person: Person, instant: number): number {
   const atHome = dayOf(instant, person.timeZone);
-  return [atHome + 1, atHome].find((day) => startOf(day) <= instant) ?? atHome - 1;
+  const begun = [atHome + 1, atHome].find((day) => startOfDay(day, zoneOn(person, day)) <= instant);
+  return begun ?? atHome - 1;
 }
 
 /** The readings of a timeline, one at a time. */
@@ -142,7 +138,6 @@ function openEntries(person: Person, seed: number, until: number, topics: readon
     until,
     firstDay: lastDay - person.days + 1,
     lastDay,
-    zoneOn: () => timeZone,
     days: () => [],
     topics,
     *batches(chosen = topics) {
@@ -158,7 +153,5 @@ function openEntries(person: Person, seed: number, until: number, topics: readon
 
 /** The instant at which a local day of the person ends. */
 export function endOfDay(person: Person, day: number): number {
-  const { life } = person;
-  const zoneOn = life === null ? () => person.timeZone : createSetting(person, life, 1).zoneOn;
-  return startOfDay(day + 1, zoneOn(day + 1));
+  return startOfDay(day + 1, zoneOn(person, day + 1));
 }

@@ -1,34 +1,21 @@
 import { readFileSync } from 'node:fs';
 import type { MetricName } from '@phds/catalog/metrics';
-import { DAY_MS, HOUR_MS, MINUTE_MS, offsetAt, SECOND_MS } from '../calendar.ts';
-import type { Profile } from '../person.ts';
-import type { Bout } from '../plan/bouts.ts';
+import { HOUR_MS, MINUTE_MS, offsetAt, SECOND_MS } from '../calendar.ts';
+import type { Bout } from '../day.ts';
+import { type Profile, zoneOn } from '../person.ts';
 import type { Source, SyntheticReading } from '../reading.ts';
-import { TOPICS, type Topic } from '../readings/topics.ts';
 import type { Timeline } from '../timeline.ts';
+import { TOPICS, type Topic } from '../topics.ts';
 
 /** The DTD at the start of an export, limited to the elements used here. */
 const APPLE_DTD = readFileSync(new URL('apple.dtd', import.meta.url), 'utf8');
 
-const pad = (value: number) => String(value).padStart(2, '0');
-const PAIRS = Array.from({ length: 60 }, (_, value) => pad(value));
-
 /** Returns a formatter of instants as in exports, `2026-03-01 07:15:00 +0100`. All use the offset at the time of the export. */
 function createAppleDates(offset: number): (instant: number) => string {
   const minutes = Math.abs(offset) / MINUTE_MS;
-  const zone = `${offset < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}${pad(minutes % 60)}`;
-  let [day, date] = [Number.NaN, ''];
-  return (instant) => {
-    const local = instant + offset;
-    const number = Math.floor(local / DAY_MS);
-    if (number !== day) {
-      day = number;
-      date = new Date(number * DAY_MS).toISOString().slice(0, 10);
-    }
-    const second = Math.floor((local - number * DAY_MS) / SECOND_MS);
-    const [hour, minute] = [Math.floor(second / 3600), Math.floor(second / 60) % 60];
-    return `${date} ${PAIRS[hour]}:${PAIRS[minute]}:${PAIRS[second % 60]} ${zone}`;
-  };
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'));
+  const zone = `${offset < 0 ? '-' : '+'}${hours}${rest}`;
+  return (instant) => `${new Date(instant + offset).toISOString().slice(0, 19).replace('T', ' ')} ${zone}`;
 }
 
 /** The names and units of a type in Apple Health. */
@@ -154,7 +141,7 @@ export const APPLE_TOPICS = TOPICS.filter(({ types }) =>
 export function* writeAppleExport(timeline: Timeline): Generator<string> {
   const { person, until } = timeline;
   const exportedAt = until + 20 * HOUR_MS;
-  const toDate = createAppleDates(offsetAt(exportedAt, timeline.zoneOn(timeline.lastDay + 1)));
+  const toDate = createAppleDates(offsetAt(exportedAt, zoneOn(person, timeline.lastDay + 1)));
   const writer = new RecordWriter(person.profile, toDate);
   yield `<?xml version="1.0" encoding="UTF-8"?>\n${APPLE_DTD}<HealthData locale="en_DE">\n`;
   yield ` <ExportDate value="${toDate(exportedAt)}"/>\n${writeMe(person.profile)}`;

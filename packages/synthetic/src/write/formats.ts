@@ -1,6 +1,6 @@
 import { METRICS } from '@phds/catalog/metrics';
-import { TOPICS, type Topic } from '../readings/topics.ts';
 import { readingsIn, type Timeline } from '../timeline.ts';
+import { TOPICS, type Topic } from '../topics.ts';
 import { APPLE_TOPICS, writeAppleExport } from './apple.ts';
 import { writeFhirBundle, writeFhirLines } from './fhir.ts';
 
