@@ -8,7 +8,7 @@ import { IMPORTERS } from '../importers/all.ts';
 import { digestContent, ImportLog } from '../importers/ingest/import-log.ts';
 import { ImportRun } from '../importers/ingest/import-run.ts';
 import { type Importer, type ImportSource, UnusableFile, zoneOfDates } from '../importers/ingest/importer.ts';
-import { ImportReport, parseReportData, reportText } from '../importers/ingest/report.ts';
+import { ImportReport, parseReportData, type ReportData, reportText } from '../importers/ingest/report.ts';
 import { explainCall, toInstant } from '../operator/connection.ts';
 import {
   addUserOptions,
@@ -88,7 +88,7 @@ export type CommandSurroundings = Surroundings<IngestionConnection>;
 
 /** The result of an import: the report, and why it ended early. */
 interface Outcome {
-  readonly report: ImportReport;
+  readonly report: ReportData;
   readonly failure: string | null;
 }
 
@@ -109,11 +109,11 @@ function toReport(args: ImportArguments, { report, failure }: Outcome, seconds: 
   const { importer, paths, userId, hidesUser = false } = args;
   if (args.json) {
     const about = { format: importer.format, files: paths, user: hidesUser ? null : userId, seconds };
-    return toJson({ ok: failure === null, error: failure, ...about, ...report.toData() });
+    return toJson({ ok: failure === null, error: failure, ...about, ...report });
   }
   if (failure !== null && !hasStored(report)) return '';
   const names = paths.map((path) => basename(path)).join(', ');
-  return `${names}${hidesUser ? '' : ` for ${userId}`}, ${seconds} s\n\n${reportText(report.toData())}`;
+  return `${names}${hidesUser ? '' : ` for ${userId}`}, ${seconds} s\n\n${reportText(report)}`;
 }
 
 /** Writes the report to the file or the output. Returns why it could not be written. */
@@ -139,7 +139,7 @@ async function tryImport(args: ImportArguments, { errors, connect }: CommandSurr
     await using source = await openSource(args, errors);
     return await importSource(args, source, connection, errors);
   } catch (error) {
-    return { report: new ImportReport(), failure: explainImport(error) };
+    return { report: new ImportReport().toData(), failure: explainImport(error) };
   }
 }
 
@@ -193,14 +193,13 @@ async function importSource(
 
 /** Stores everything before the file's defect, so that report and data agree. Returns why the import ends. */
 function settleBefore(fault: UnusableFile, run: ImportRun): Promise<unknown> {
-  return run.settle().then(
+  return run.flush().then(
     () => fault,
     (error: unknown) => error,
   );
 }
 
-function hasStored(report: ImportReport): boolean {
-  const { stored } = report.toData();
+function hasStored({ stored }: ReportData): boolean {
   return stored.inserted + stored.updated + stored.unchanged > 0;
 }
 

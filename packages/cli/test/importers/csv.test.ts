@@ -124,6 +124,7 @@ describe('files that are refused', () => {
     ['binary rubbish', Uint8Array.from([1, 0, 2, 3]), 'cannot be read: line holds a NUL byte.'],
     ['a million columns', `type${','.repeat(60_000)}`, 'has more than 200 columns.'],
     ['wrong quotes in the header', '"type,start,value\n', 'has wrong quotes.'],
+    ['a doubled quote in the place of the last', '"type""\n', 'has wrong quotes.'],
     ['CR for line ends', 'type,start,value\rSteps,2024-05-04,1\r', 'ends its lines with CR only'],
   ])('%s', async (_, content, message) => {
     await expect(importCsv(content)).rejects.toThrow(message);

@@ -1,4 +1,4 @@
-import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { BLOOD_TYPES, GENDERS } from '@phds/catalog/wire-names';
 import { statesAbsence } from '../fhir/concepts.ts';
 import { parseTime, parseZonedTime } from '../ingest/dates.ts';
@@ -43,107 +43,30 @@ export const HEALTH_RECORD_COLUMNS = [
 ] as const;
 type HealthRecordColumn = (typeof HEALTH_RECORD_COLUMNS)[number];
 
-type Content = ImportedHealthRecord['record'];
-
-/** The fields of one record. Both methods throw Refused for a text that is too long or an invalid time. */
-interface Fields {
-  text(name: HealthRecordColumn): string;
-  /** Absent if the field is empty. */
-  time<Name extends HealthRecordColumn>(name: Name): { [Key in Name]?: Timestamp };
-}
-
 interface HealthRecordKind {
+  /** The name of the kind in the rpc. */
+  readonly field: NonNullable<ImportedHealthRecord['record']['case']>;
   /** The columns of this kind, besides those of every record. */
   readonly columns: readonly HealthRecordColumn[];
-  readonly build: (fields: Fields) => Content;
 }
-
-const CONDITION_OR_ALLERGY: readonly HealthRecordColumn[] = ['name', 'severity', 'sinceDate'];
 
 /** The kinds by their name in the column `record`. */
 const HEALTH_RECORD_KINDS: { readonly [name: string]: HealthRecordKind } = {
-  symptom: {
-    columns: ['description', 'severity', 'timestamp'],
-    build: ({ text, time }) => ({
-      case: 'symptom',
-      value: { description: text('description'), severity: text('severity'), ...time('timestamp') },
-    }),
-  },
-  medication: {
-    columns: ['name', 'dosage', 'frequency', 'condition', 'pattern'],
-    build: ({ text }) => ({
-      case: 'medication',
-      value: {
-        name: text('name'),
-        dosage: text('dosage'),
-        frequency: text('frequency'),
-        condition: text('condition'),
-        pattern: text('pattern'),
-      },
-    }),
-  },
+  symptom: { field: 'symptom', columns: ['description', 'severity', 'timestamp'] },
+  medication: { field: 'medication', columns: ['name', 'dosage', 'frequency', 'condition', 'pattern'] },
   adherence: {
+    field: 'adherenceEntry',
     columns: ['medication', 'scheduledAt', 'status', 'takenAt', 'dose', 'reason'],
-    build: ({ text, time }) => ({
-      case: 'adherenceEntry',
-      value: {
-        medicationKey: text('medication'),
-        ...time('scheduledAt'),
-        status: text('status'),
-        ...time('takenAt'),
-        dose: text('dose'),
-        reason: text('reason'),
-      },
-    }),
   },
-  condition: {
-    columns: CONDITION_OR_ALLERGY,
-    build: ({ text }) => ({
-      case: 'condition',
-      value: { name: text('name'), severity: text('severity'), sinceDate: text('sinceDate') },
-    }),
-  },
-  allergy: {
-    columns: CONDITION_OR_ALLERGY,
-    build: ({ text }) => ({
-      case: 'allergy',
-      value: { name: text('name'), severity: text('severity'), sinceDate: text('sinceDate') },
-    }),
-  },
-  appointment: {
-    columns: ['title', 'dateTime', 'specialty', 'location'],
-    build: ({ text }) => ({
-      case: 'appointment',
-      value: {
-        title: text('title'),
-        dateTime: parseZonedTime('dateTime', text('dateTime')),
-        specialty: text('specialty'),
-        location: text('location'),
-      },
-    }),
-  },
-  mood: {
-    columns: ['mood', 'note', 'timestamp'],
-    build: ({ text, time }) => ({
-      case: 'moodEntry',
-      value: { mood: text('mood'), note: text('note'), ...time('timestamp') },
-    }),
-  },
-  report: {
-    columns: ['generatedAt', 'from', 'to', 'summary'],
-    build: ({ text, time }) => ({
-      case: 'report',
-      value: { ...time('generatedAt'), from: text('from'), to: text('to'), summary: text('summary') },
-    }),
-  },
-  ehr: {
-    columns: ['resourceType', 'summary', 'timestamp'],
-    build: ({ text, time }) => ({
-      case: 'ehrRecord',
-      value: { resourceType: text('resourceType'), summary: text('summary'), ...time('timestamp') },
-    }),
-  },
+  condition: { field: 'condition', columns: ['name', 'severity', 'sinceDate'] },
+  allergy: { field: 'allergy', columns: ['name', 'severity', 'sinceDate'] },
+  appointment: { field: 'appointment', columns: ['title', 'dateTime', 'specialty', 'location'] },
+  mood: { field: 'moodEntry', columns: ['mood', 'note', 'timestamp'] },
+  report: { field: 'report', columns: ['generatedAt', 'from', 'to', 'summary'] },
+  ehr: { field: 'ehrRecord', columns: ['resourceType', 'summary', 'timestamp'] },
 };
+
+const TIMES: readonly HealthRecordColumn[] = ['scheduledAt', 'takenAt', 'timestamp', 'generatedAt'];
 
 /** The result of one record of the file. */
 type HealthRecordOutcome =
@@ -177,7 +100,9 @@ export function createHealthRecordParser(columns: Columns<HealthRecordColumn>): 
       throw new Refused(`record must be one of ${[...Object.keys(HEALTH_RECORD_KINDS), PROFILE].join(', ')}`);
     checkColumns(name, kind.columns, columns, row);
     if (statesAbsence({ text: text('name') })) return { kind: 'left-out', label: name };
-    const record = kind.build({ text, time: (field) => timeOf(field, text(field), timeZone) });
+    const fields = kind.columns.map((column) => fieldOf(column, text(column), timeZone));
+    // The columns are the fields of the kind.
+    const record = { case: kind.field, value: Object.fromEntries(fields) } as ImportedHealthRecord['record'];
     return {
       kind: 'record',
       record: { label: name, key: text('key'), source: text('source') || SOURCE, record },
@@ -220,11 +145,10 @@ function isDate(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(parseTime('dateOfBirth', text));
 }
 
-function timeOf<Name extends HealthRecordColumn>(
-  name: Name,
-  text: string,
-  timeZone: string,
-): { [Key in Name]?: Timestamp } {
-  if (text === '') return {};
-  return { [name]: timestampFromMs(parseTime(name, text, timeZone)) } as { [Key in Name]?: Timestamp };
+/** Name and value of a field of the rpc. An empty time is absent. */
+function fieldOf(column: HealthRecordColumn, text: string, timeZone: string) {
+  if (column === 'dateTime') return [column, parseZonedTime(column, text)];
+  if (TIMES.includes(column))
+    return [column, text === '' ? undefined : timestampFromMs(parseTime(column, text, timeZone))];
+  return [column === 'medication' ? 'medicationKey' : column, text];
 }

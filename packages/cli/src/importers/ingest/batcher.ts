@@ -10,7 +10,7 @@ import type {
   Origin,
   ReadingInit,
 } from './importer.ts';
-import { ImportReport } from './report.ts';
+import type { ImportReport } from './report.ts';
 
 const KEY_LENGTH = 200;
 
@@ -25,79 +25,13 @@ function bigintAsText(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }
 
-/**
- * A part of the input between two positions, with the results of its items. Batches do not cross the end of a stretch, so once all
- * of them are answered, its report covers exactly this part.
- */
-class Stretch {
-  readonly report: ImportReport;
-  /** Number of received items, stored or not. */
-  items = 0;
-  /** Number of unanswered batches. */
-  outstanding = 0;
-  /** Position at which the stretch ends; null while it is open. */
-  end: number | null = null;
-
-  constructor(describe: (origin: number) => string) {
-    this.report = new ImportReport(describe);
-  }
-}
-
-/** The stretches of an import in order, with the low-water position: everything before it is stored. */
-export class Stretches {
-  /** The report about the input before `position`. */
-  readonly report: ImportReport;
-  readonly #describe: (origin: number) => string;
-  readonly #open: Stretch[];
-  #position: number;
-
-  constructor(position: number, report: ImportReport, describe: (origin: number) => string) {
-    this.#position = position;
-    this.report = report;
-    this.#describe = describe;
-    this.#open = [new Stretch(describe)];
-  }
-
-  get position(): number {
-    return this.#position;
-  }
-
-  /** The stretch to which new items belong. */
-  get current(): Stretch {
-    return this.#open.at(-1) as Stretch;
-  }
-
-  /** Ends the current stretch at a position. */
-  cut(position: number): void {
-    this.current.end = position;
-    this.#open.push(new Stretch(this.#describe));
-    this.settle();
-  }
-
-  /** Moves the position past all leading stretches that have ended and are stored. */
-  settle(): void {
-    for (let first = this.#open[0]; first !== undefined; first = this.#open[0]) {
-      if (first.end === null || first.outstanding > 0) return;
-      this.report.add(first.report);
-      this.#position = first.end;
-      this.#open.shift();
-    }
-  }
-
-  /** The report about all items so far, including those after the position. */
-  total(): ImportReport {
-    const total = new ImportReport(this.#describe);
-    for (const report of [this.report, ...this.#open.map((stretch) => stretch.report)]) total.add(report);
-    return total;
-  }
-}
-
 export interface BatcherOptions {
   readonly client: Client<typeof IngestionService>;
   readonly userId: string;
   /** The import that the batches belong to, once started. health-data refuses it if the person is erased in the meantime. */
   readonly importName?: ImportName;
-  readonly stretches: Stretches;
+  /** Counts what becomes of the items. */
+  readonly report: ImportReport;
   /** Readings in a batch; at most 5,000. */
   readonly readingBatch?: number;
   /** Records in a batch; at most 1,000. */
@@ -111,7 +45,6 @@ export interface BatcherOptions {
 interface Batch {
   readonly lane: string;
   readonly type: string;
-  readonly stretch: Stretch;
   readonly readings: ImportedReading[];
   readonly records: HealthRecordInit[];
   readonly origins: Origin[];
@@ -179,11 +112,6 @@ export class Batcher {
     if (batch.records.length >= this.#limits.records) this.#close(batch);
   }
 
-  /** Sends the added items, even if they do not fill a batch. */
-  cut(): void {
-    for (const batch of this.#open.values()) this.#close(batch);
-  }
-
   /** Resolves when more items can be added. Rejects if a batch could not be sent. */
   async ready(): Promise<void> {
     while (this.#closed.size > this.#options.inFlight && this.#failure === undefined)
@@ -191,8 +119,9 @@ export class Batcher {
     this.#throwFailure();
   }
 
-  /** Resolves when every closed batch has been answered. Rejects if one could not be sent. */
-  async done(): Promise<void> {
+  /** Sends the added items, even if they do not fill a batch. Resolves when all are answered. Rejects if some could not be sent. */
+  async flush(): Promise<void> {
+    for (const batch of this.#open.values()) this.#close(batch);
     await Promise.all(this.#closed.values());
     this.#throwFailure();
   }
@@ -204,9 +133,8 @@ export class Batcher {
   /** The open batch of the lane, which has room for `bytes` more; null for an item that no batch has room for. */
   #batchFor(item: { lane: string; type: string; bytes: number; origin: Origin }): Batch | null {
     const { lane, type, bytes, origin } = item;
-    const { current } = this.#options.stretches;
     if (bytes > TEXT_BYTES) {
-      current.report.addRefused(type, TOO_LONG, origin);
+      this.#options.report.addRefused(type, TOO_LONG, origin);
       return null;
     }
     let batch = this.#open.get(lane);
@@ -216,9 +144,8 @@ export class Batcher {
     }
     if (batch === undefined) {
       const span = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
-      batch = { lane, type, stretch: current, readings: [], records: [], origins: [], bytes: 0, ...span };
+      batch = { lane, type, readings: [], records: [], origins: [], bytes: 0, ...span };
       this.#open.set(lane, batch);
-      current.outstanding += 1;
     }
     batch.origins.push(origin);
     batch.bytes += bytes;
@@ -241,15 +168,12 @@ export class Batcher {
   }
 
   async #put(batch: Batch): Promise<void> {
-    const { type, stretch, origins, readings } = batch;
-    const result = await retryWhenUnavailable(this.#toCall(batch), this.#options.sleep);
-    if (result !== undefined) {
-      stretch.report.addStored(readings.length > 0 ? 'readings' : 'records', type, result);
-      for (const { index, reason } of result.refusals)
-        stretch.report.addRefused(type, reason, origins[index] ?? '?');
-    }
-    stretch.outstanding -= 1;
-    this.#options.stretches.settle();
+    const { type, origins, readings } = batch;
+    const { report, sleep } = this.#options;
+    const result = await retryWhenUnavailable(this.#toCall(batch), sleep);
+    if (result === undefined) return;
+    report.addStored(readings.length > 0 ? 'readings' : 'records', type, result);
+    for (const { index, reason } of result.refusals) report.addRefused(type, reason, origins[index] ?? '?');
   }
 
   #toCall({ records, readings }: Batch): () => Promise<PutResult | undefined> {

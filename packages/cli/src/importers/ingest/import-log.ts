@@ -4,7 +4,7 @@ import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { Client } from '@connectrpc/connect';
 import { ImportState, type IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { AppError } from '@phds/service-kit/errors';
-import { type ImportReport, parseReportData, type ReportData } from './report.ts';
+import { parseReportData, type ReportData } from './report.ts';
 
 /** Resolves after this many milliseconds. */
 export type Sleep = (milliseconds: number) => Promise<unknown>;
@@ -128,23 +128,23 @@ export class ImportLog {
   }
 
   /** Records that everything before the position is stored, with its report. Rejects with AppError. */
-  async note(position: number, report: ImportReport, state = ImportState.RUNNING): Promise<void> {
+  async note(position: number, report: ReportData, state = ImportState.RUNNING): Promise<void> {
     await retryWhenUnavailable(() => this.#report(position, report, state), this.#options.sleep);
   }
 
   /** Records that the run failed. Ignores errors: an unavailable service may be the reason for the failure. */
-  async noteFailure(position: number, report: ImportReport): Promise<void> {
+  async noteFailure(position: number, report: ReportData): Promise<void> {
     await this.#report(position, report, ImportState.FAILED).catch(() => undefined);
   }
 
-  async #report(position: number, report: ImportReport, state: ImportState): Promise<void> {
+  async #report(position: number, report: ReportData, state: ImportState): Promise<void> {
     const { client, userId } = this.#options;
     await client.reportImport({
       userId,
       ...this.name,
       run: this.#run,
       position: BigInt(position),
-      report: JSON.stringify(report.toData()),
+      report: JSON.stringify(report),
       state,
     });
   }

@@ -46,9 +46,10 @@ export class ImportReport {
   #leftOutTypes = 0;
   #profile: readonly string[] = [];
 
-  /** `describe` converts a numeric origin to text; it is called only for origins that the report shows. */
-  constructor(describe: (origin: number) => string = String) {
+  /** `describe` converts a numeric origin to text; it is called only for origins that the report shows. `earlier` is counted too. */
+  constructor(describe: (origin: number) => string = String, earlier: ReportData | null = null) {
     this.#describe = describe;
+    if (earlier !== null) this.#add(earlier);
   }
 
   /** Adds the service's counts for a batch of one type. */
@@ -84,32 +85,6 @@ export class ImportReport {
     this.#profile = fields;
   }
 
-  /** Adds the counts of another report. */
-  add(other: ImportReport): void {
-    this.addData(other.toData());
-  }
-
-  /** Adds the counts of a report that was converted to data. */
-  addData({
-    readings,
-    records,
-    refused,
-    leftOut,
-    profile,
-  }: Omit<ReportData, 'stored' | 'refusedCount'>): void {
-    for (const [type, counts] of Object.entries(readings)) this.addStored('readings', type, counts);
-    for (const [type, counts] of Object.entries(records)) this.addStored('records', type, counts);
-    for (const { type, reason, count, examples } of refused) {
-      const group = this.#refusedGroup(type, reason);
-      group.count += count;
-      group.examples.push(...examples.slice(0, MAX_EXAMPLES - group.examples.length));
-    }
-    for (const { reason, types } of leftOut) {
-      for (const [type, count] of Object.entries(types)) this.addLeftOut(type, reason, count);
-    }
-    if (profile.length > 0) this.#profile = profile;
-  }
-
   /** Converts the report to data. Types are sorted alphabetically, refusals by frequency. */
   toData() {
     const refused = [...this.#refused.values()].toSorted(byCount);
@@ -131,6 +106,20 @@ export class ImportReport {
       leftOutCount: leftOut.reduce((sum, { types }) => sum + sumOfValues(types), 0),
       leftOut,
     };
+  }
+
+  #add({ readings, records, refused, leftOut, profile }: ReportData): void {
+    for (const [type, counts] of Object.entries(readings)) this.addStored('readings', type, counts);
+    for (const [type, counts] of Object.entries(records)) this.addStored('records', type, counts);
+    for (const { type, reason, count, examples } of refused) {
+      const group = this.#refusedGroup(type, reason);
+      group.count += count;
+      group.examples.push(...examples);
+    }
+    for (const { reason, types } of leftOut) {
+      for (const [type, count] of Object.entries(types)) this.addLeftOut(type, reason, count);
+    }
+    this.#profile = profile;
   }
 
   #countLeftOut(type: string, reason: string, count: number): void {

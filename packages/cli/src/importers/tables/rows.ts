@@ -1,5 +1,3 @@
-import { CsvError } from 'csv-parse';
-import { parse } from 'csv-parse/sync';
 import { UnusableFile } from '../ingest/importer.ts';
 import { type ByteSource, type Line, readLines } from './lines.ts';
 
@@ -43,20 +41,40 @@ export async function* readRows(source: ByteSource, options: RowReaderOptions): 
   yield assembler.take();
 }
 
-/** The fields of a single record; null if its quotes are wrong. */
+/** The fields of a record; null if its quotes are wrong. */
 function parseFields(text: string, delimiter: string): string[] | null {
-  return parseRecords([text], delimiter)?.[0] ?? null;
+  if (!text.includes('"')) return text.split(delimiter).map((field) => field.trim());
+  const fields: string[] = [];
+  for (let at = 0; ; at += 1) {
+    at = skipSpace(text, at, delimiter);
+    const isQuoted = text[at] === '"';
+    const end = isQuoted ? endOfQuotes(text, at) : endOfPlain(text, at, delimiter);
+    if (end === null) return null;
+    const field = text.slice(at, end);
+    if (!isQuoted && field.includes('"')) return null;
+    fields.push(isQuoted ? field.slice(1, -1).replaceAll('""', '"') : field.trim());
+    at = skipSpace(text, end, delimiter);
+    if (at >= text.length) return fields;
+    if (text[at] !== delimiter) return null;
+  }
 }
 
-/** The fields of several records at once, because starting the parser costs far more than a record. */
-function parseRecords(texts: readonly string[], delimiter: string): string[][] | null {
-  const options = { delimiter, relax_column_count: true, trim: delimiter !== '\t', record_delimiter: '\n' };
-  try {
-    return parse(texts.join('\n'), options) as unknown as string[][];
-  } catch (error) {
-    if (error instanceof CsvError) return null;
-    throw error;
-  }
+function skipSpace(text: string, from: number, delimiter: string): number {
+  let at = from;
+  while (at < text.length && text[at] !== delimiter && text[at]?.trim() === '') at += 1;
+  return at;
+}
+
+function endOfPlain(text: string, from: number, delimiter: string): number {
+  const end = text.indexOf(delimiter, from);
+  return end === -1 ? text.length : end;
+}
+
+/** Quotes in a quoted field are doubled. Null if it is not closed. */
+function endOfQuotes(text: string, from: number): number | null {
+  let end = text.indexOf('"', from + 1);
+  while (end !== -1 && text[end + 1] === '"') end = text.indexOf('"', end + 2);
+  return end === -1 ? null : end + 1;
 }
 
 class RowAssembler {
@@ -64,8 +82,6 @@ class RowAssembler {
   #rows: Row[] = [];
   /** Lines since an unclosed quote. */
   #open: Line[] = [];
-  /** Single-line records with quotes that are still to be parsed, and their positions among the rows. */
-  #quoted: { readonly line: Line; readonly place: number }[] = [];
 
   constructor(options: RowReaderOptions) {
     this.#options = options;
@@ -84,7 +100,6 @@ class RowAssembler {
   }
 
   take(): Row[] {
-    this.#parseQuoted();
     const rows = this.#rows;
     this.#rows = [];
     return rows;
@@ -93,13 +108,9 @@ class RowAssembler {
   /** Processes a line. Returns lines that have to be read again. */
   #accept(line: Line): Line[] {
     if (this.#open.length > 0) return this.#continue(line);
-    if (line.problem !== '') this.#refuse(line, line.problem);
-    else if (!line.text.includes('"')) this.#push(line, splitPlain(line.text, this.#options.delimiter));
+    if (line.problem !== '') this.#addEmpty(line, line.problem);
     else if (hasOddQuotes(line.text)) this.#open = [line];
-    else {
-      this.#quoted.push({ line, place: this.#rows.length });
-      this.#refuse(line, 'quotes are wrong');
-    }
+    else this.#addRow(line, parseFields(line.text, this.#options.delimiter));
     return [];
   }
 
@@ -120,46 +131,24 @@ class RowAssembler {
   #giveUp(): Line[] {
     const [first, ...others] = this.#open as [Line, ...Line[]];
     this.#open = [];
-    this.#refuse(first, 'a quote is not closed');
+    this.#addEmpty(first, 'a quote is not closed');
     return others;
   }
 
-  #parseQuoted(): void {
-    const quoted = this.#quoted;
-    if (quoted.length === 0) return;
-    this.#quoted = [];
-    const { delimiter } = this.#options;
-    // If its quotes are balanced, a valid record parses the same alone and among others.
-    const all = parseRecords(
-      quoted.map(({ line }) => line.text),
-      delimiter,
-    );
-    for (const [index, { line, place }] of quoted.entries()) {
-      const fields = all === null ? parseFields(line.text, delimiter) : (all[index] ?? null);
-      if (fields !== null) this.#rows[place] = this.#toRow(line, fields);
-    }
-  }
-
-  #push(line: Line, fields: readonly string[]): void {
-    this.#rows.push(this.#toRow(line, fields));
-  }
-
-  #toRow({ number, end }: Line, fields: readonly string[]): Row {
+  #addRow(line: Line, fields: readonly string[] | null): void {
     const { width } = this.#options;
-    const isEmpty = fields.every((field) => field === '');
-    if (isEmpty) return { line: number, end, fields: [], problem: '' };
-    if (fields.length === width) return { line: number, end, fields, problem: '' };
-    const problem = `record has ${fields.length < width ? 'fewer' : 'more'} fields than the header`;
-    return { line: number, end, fields: [], problem };
+    const { number, end } = line;
+    if (fields === null) this.#addEmpty(line, 'quotes are wrong');
+    else if (fields.every((field) => field === '')) this.#addEmpty(line);
+    else if (fields.length === width) this.#rows.push({ line: number, end, fields, problem: '' });
+    else
+      this.#addEmpty(line, `record has ${fields.length < width ? 'fewer' : 'more'} fields than the header`);
   }
 
-  #refuse({ number, end }: Line, problem: string): void {
+  /** Without a problem for an empty line. */
+  #addEmpty({ number, end }: Line, problem = ''): void {
     this.#rows.push({ line: number, end, fields: [], problem });
   }
-}
-
-function splitPlain(text: string, delimiter: string): string[] {
-  return text.split(delimiter).map((field) => field.trim());
 }
 
 function hasOddQuotes(text: string): boolean {
