@@ -8,7 +8,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import { startThrowawayPostgres } from '../src/servers/embedded-postgres.ts';
-import { findViolations, type Violation } from './migration-rules.ts';
+import { findViolations } from './migration-rules.ts';
 import { findDrift } from './schema-engine.ts';
 
 /** Nothing runs before the first migration of a service, so that it may do everything. */
@@ -51,24 +51,24 @@ async function checkRules(service: string, directory: string): Promise<boolean> 
   for (const name of (await readdir(directory)).sort()) {
     const file = join(directory, name, 'migration.sql');
     if (name === FIRST || !existsSync(file)) continue;
-    for (const violation of await findViolations(await readFile(file, 'utf8'))) {
+    for (const { line, statement, marker } of await findViolations(await readFile(file, 'utf8'))) {
       clean = false;
+      const place = `${service}/prisma/migrations/${name}/migration.sql:${line}`;
       console.error(
-        `${service}/prisma/migrations/${name}/migration.sql:${violation.line} ${toAdvice(violation)}`,
+        `${place} ${ADVICE[marker ?? 'never']} (docs/operations/upgrade-and-release.md):\n${statement}`,
       );
     }
   }
   return clean;
 }
 
-const COMMENTS = {
-  contract: '-- contract: <what nothing uses any more> since <release>',
-  locks: '-- locks: <why the service does not wait for it>',
+const ADVICE = {
+  contract:
+    'may take something from the earlier release. Change it, or write above it: -- contract: <what nothing uses any more> since <release>',
+  locks:
+    'may hold a lock while it reads or writes rows. Change it, or write above it: -- locks: <why the service does not wait for it>',
+  never:
+    'is not possible in a migration: each runs in a transaction of its own with a limit for locks, or has one statement CONCURRENTLY IF [NOT] EXISTS alone',
 };
-
-function toAdvice({ what, marker }: Violation): string {
-  if (marker === null) return `${what}.`;
-  return `${what}. Change it (docs/operations/upgrade-and-release.md), or say why it is safe above the statement: ${COMMENTS[marker]}`;
-}
 
 if (!(await checkAll())) process.exitCode = 1;
