@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { listSamples, type Sample } from '@phds/docs/samples';
 import { readPages } from '@phds/docs/source';
 import { findProgram } from '@phds/local-stack/servers/system-programs';
+import { renderWalkthrough } from '@phds/local-stack/walkthrough';
 import { type SharedStack, useSharedSandbox } from '@phds/running-system/shared-stack';
 import { describeWith } from '@phds/test-kit/requirements';
 
@@ -48,6 +49,16 @@ describeWith('curl and bash', hasCurl)('against a running service', () => {
     await writeFile(script, await toScript(samples, here, stack));
     const { output, code } = await run('bash', [script], here);
     if (code !== 0 || SURPRISE.test(output)) throw new Error(`${slug}.md ended with ${code}:\n${output}`);
+  });
+
+  test('the walk-through of npm start leads from an app to a read, and to a refusal after the revocation', async () => {
+    const { output, code } = await run('bash', ['--norc', '-c', renderWalkthrough(stack)], directory);
+    expect(code).toBe(0);
+    const steps = output.split('--- ');
+    const after = (title: string) => steps.find((step) => step.startsWith(title)) ?? '';
+    expect(after('the app asks')).toContain(`${stack.gateway}/approve/apr_`);
+    expect(after('the app reads')).toMatch(/"type":"Heart Rate"[\s\S]*"Ada Sommer"/);
+    expect(after('ada revokes')).toContain('"code":"UNAUTHORIZED"');
   });
 });
 
