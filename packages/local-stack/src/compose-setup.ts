@@ -37,9 +37,9 @@ const MODES: Readonly<Record<string, number>> = { postgres: 0o444 };
 
 async function prepareKeys(): Promise<void> {
   const keys = await ensureKeyFiles(KEYS);
-  for (const [container, files] of Object.entries(toComposeSecrets(keys, POSTGRES))) {
-    for (const [name, read] of Object.entries(files)) {
-      await share(join(container, name), await read(), MODES[container] ?? 0o400);
+  for (const [container, files] of Object.entries(await toComposeSecrets(keys, POSTGRES))) {
+    for (const [name, content] of Object.entries(files)) {
+      await share(join(container, name), content, MODES[container] ?? 0o400);
     }
   }
   console.log('keys and passwords are in place');

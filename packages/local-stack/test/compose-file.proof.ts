@@ -38,7 +38,10 @@ const containers = Object.entries(compose.services);
 const ours = containers.filter(([, { image }]) => image.startsWith('phds/'));
 
 const { directory } = shared.use(openFilesOfTest());
-const secrets = toComposeSecrets(await ensureKeyFiles(directory), `postgresql://postgres@${NOBODY}/phds`);
+const secrets = await toComposeSecrets(
+  await ensureKeyFiles(directory),
+  `postgresql://postgres@${NOBODY}/phds`,
+);
 
 /** The secret volumes that a container mounts, by mount point. */
 function mountsOf({ volumes = [] }: Container) {
@@ -146,7 +149,7 @@ describe('the commands that operators run by hand', () => {
     const given = Object.entries(secrets[mount?.secret ?? ''] ?? {});
     const volume = join(directory, name);
     await mkdir(volume, { recursive: true });
-    for (const [each, read] of given) await writeFile(join(volume, each), await read());
+    for (const [each, content] of given) await writeFile(join(volume, each), content);
     const settings = Object.entries(container?.environment ?? {}).map(([key, value]) => [
       key,
       key.endsWith('_ADDRESS') ? NOBODY : value.replace(mount?.path ?? '', volume),

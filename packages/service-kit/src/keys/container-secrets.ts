@@ -9,8 +9,8 @@ import {
   readDatabasePasswords,
 } from './key-files.ts';
 
-/** Reads the content of a secret file. */
-type Source = () => Promise<string>;
+/** The files of each secret, by the secret's name. */
+export type SecretFiles = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 const ROLE_NAMES: Readonly<Record<DatabaseRole, (service: string) => string>> = {
   owner: toOwnerRole,
@@ -18,70 +18,69 @@ const ROLE_NAMES: Readonly<Record<DatabaseRole, (service: string) => string>> = 
   reader: toReaderRole,
 };
 
-const file = (path: string) => () => readFile(path, 'utf8');
+const file = (path: string) => readFile(path, 'utf8');
 
 /**
  * The keys and passwords for each container of the compose file, limited to those it uses: the files by the name of the container's
  * volume, without `secrets-`. `postgres` is a connection string with server and database.
  */
-export function toComposeSecrets(
-  keys: KeyFiles,
-  postgres: string,
-): Readonly<Record<string, Readonly<Record<string, Source>>>> {
-  const url = (service: DatabaseService, role: DatabaseRole) => async () =>
+export async function toComposeSecrets(keys: KeyFiles, postgres: string): Promise<SecretFiles> {
+  const url = async (service: DatabaseService, role: DatabaseRole) =>
     toDatabaseUrl(postgres, {
       user: ROLE_NAMES[role](service),
       password: await readDatabasePassword(keys, service, role),
     });
   const { servicePrivateKeys } = keys;
   const shared = {
-    'services.jwks.json': file(keys.servicePublicKeys),
-    'sessions.jwks.json': file(keys.identityProviderPublicKeys),
+    'services.jwks.json': await file(keys.servicePublicKeys),
+    'sessions.jwks.json': await file(keys.identityProviderPublicKeys),
   };
   return {
     gateway: {
       ...shared,
-      'service.pem': file(servicePrivateKeys.gateway),
-      'receipt.jwks.json': file(keys.receiptPublicKeys),
-      'oidc-client.secret': file(keys.oidcClientSecret),
-      'sign-in.key': file(keys.signInKey),
+      'service.pem': await file(servicePrivateKeys.gateway),
+      'receipt.jwks.json': await file(keys.receiptPublicKeys),
+      'oidc-client.secret': await file(keys.oidcClientSecret),
+      'sign-in.key': await file(keys.signInKey),
     },
     authorization: {
       ...shared,
-      'service.pem': file(servicePrivateKeys.authorization),
-      'assertion.pem': file(keys.assertionPrivateKey),
-      'derivation.key': file(keys.derivationKey),
-      'database-url': url('authorization', 'runtime'),
+      'service.pem': await file(servicePrivateKeys.authorization),
+      'assertion.pem': await file(keys.assertionPrivateKey),
+      'derivation.key': await file(keys.derivationKey),
+      'database-url': await url('authorization', 'runtime'),
     },
     consent: {
       ...shared,
-      'service.pem': file(servicePrivateKeys.consent),
-      'receipt.pem': file(keys.receiptPrivateKey),
-      'webhook.key': file(keys.webhookKey),
-      'database-url': url('consent', 'runtime'),
+      'service.pem': await file(servicePrivateKeys.consent),
+      'receipt.pem': await file(keys.receiptPrivateKey),
+      'webhook.key': await file(keys.webhookKey),
+      'database-url': await url('consent', 'runtime'),
     },
     'health-data': {
       ...shared,
-      'service.pem': file(servicePrivateKeys['health-data']),
-      'assertion.jwks.json': file(keys.assertionPublicKeys),
-      'public-id.key': file(keys.publicIdKey),
-      'database-url': url('health-data', 'runtime'),
+      'service.pem': await file(servicePrivateKeys['health-data']),
+      'assertion.jwks.json': await file(keys.assertionPublicKeys),
+      'public-id.key': await file(keys.publicIdKey),
+      'database-url': await url('health-data', 'runtime'),
     },
-    importer: { 'service.pem': file(servicePrivateKeys.importer) },
+    importer: { 'service.pem': await file(servicePrivateKeys.importer) },
     operator: {
-      'service.pem': file(servicePrivateKeys.operator),
-      'operator.name': file(keys.operatorName),
-      'receipt.jwks.json': file(keys.receiptPublicKeys),
-      'records.database-url': url('consent', 'reader'),
+      'service.pem': await file(servicePrivateKeys.operator),
+      'operator.name': await file(keys.operatorName),
+      'receipt.jwks.json': await file(keys.receiptPublicKeys),
+      'records.database-url': await url('consent', 'reader'),
     },
     'identity-provider': {
-      'identity-provider.pem': file(keys.identityProviderPrivateKey),
-      'oidc-client.secret': file(keys.oidcClientSecret),
+      'identity-provider.pem': await file(keys.identityProviderPrivateKey),
+      'oidc-client.secret': await file(keys.oidcClientSecret),
     },
-    migrate: Object.fromEntries(
-      DATABASE_SERVICES.map((service) => [`${service}.database-url`, url(service, 'owner')]),
-    ),
-    postgres: { password: file(keys.postgresPassword) },
+    migrate: {
+      'authorization.database-url': await url('authorization', 'owner'),
+      'consent.database-url': await url('consent', 'owner'),
+      'health-data.database-url': await url('health-data', 'owner'),
+    },
+    postgres: { password: await file(keys.postgresPassword) },
   };
 }
 
@@ -100,44 +99,33 @@ export async function toHeldSecrets(
   redis: string | undefined,
 ): Promise<{
   readonly secrets: SecretFiles;
-  readonly migrations: Readonly<Record<DatabaseService, string>>;
+  readonly migrations: Readonly<Record<string, string>>;
 }> {
-  const shares = toComposeSecrets(keys, postgres);
-  const secrets: Record<string, Record<string, string>> = {};
+  const shares = await toComposeSecrets(keys, postgres);
+  const secrets: Record<string, Readonly<Record<string, string>>> = {};
   for (const holder of HOLDERS) {
     // The keys of sessions are those of the identity provider.
-    const { 'sessions.jwks.json': _, ...sources } = shares[holder] ?? {};
-    secrets[holder] = await readAll(sources);
-    if (redis !== undefined && (holder === 'gateway' || holder === 'consent'))
-      secrets[holder]['redis-url'] = `${redis}\n`;
+    const { 'sessions.jwks.json': _, ...files } = shares[holder] ?? {};
+    const usesRedis = redis !== undefined && (holder === 'gateway' || holder === 'consent');
+    secrets[holder] = { ...files, ...(usesRedis && { 'redis-url': `${redis}\n` }) };
   }
-  const migrations = await readAll(shares['migrate'] ?? {});
-  return {
-    secrets,
-    migrations: Object.fromEntries(
-      DATABASE_SERVICES.map((service) => [service, migrations[`${service}.database-url`] ?? '']),
-    ) as Record<DatabaseService, string>,
-  };
+  return { secrets, migrations: toMigrationUrls(shares) };
 }
 
-async function readAll(sources: Readonly<Record<string, Source>>): Promise<Record<string, string>> {
-  const content: Record<string, string> = {};
-  for (const [file, read] of Object.entries(sources)) content[file] = await read();
-  return content;
+function toMigrationUrls({ migrate = {} }: SecretFiles): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    DATABASE_SERVICES.map((service) => [service, migrate[`${service}.database-url`] ?? '']),
+  );
 }
-
-/** The files of each secret, by the secret's name. */
-export type SecretFiles = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** The secrets of deploy/kubernetes/single-node: for each container its own share of the keys and passwords. */
 export async function toKubernetesSecrets(keys: KeyFiles): Promise<SecretFiles> {
-  const { migrate = {}, ...shares } = toComposeSecrets(keys, POSTGRES);
-  const secrets: Record<string, Record<string, string>> = {};
-  for (const [name, files] of Object.entries(shares)) secrets[`${name}-secrets`] = await readAll(files);
-  for (const service of DATABASE_SERVICES) {
-    const url = await migrate[`${service}.database-url`]?.();
-    secrets[`migrate-${service}-secrets`] = { 'database-url': url ?? '' };
-  }
+  const shares = await toComposeSecrets(keys, POSTGRES);
+  const { migrate: _, ...containers } = shares;
+  const secrets: Record<string, Readonly<Record<string, string>>> = {};
+  for (const [name, files] of Object.entries(containers)) secrets[`${name}-secrets`] = files;
+  for (const [service, url] of Object.entries(toMigrationUrls(shares)))
+    secrets[`migrate-${service}-secrets`] = { 'database-url': url };
   return { ...secrets, 'databases-secrets': await readPasswords(keys) };
 }
 
