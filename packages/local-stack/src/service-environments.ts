@@ -27,51 +27,36 @@ export const RAISED_LIMITS = [
   'failed-authentications=6000',
 ].join(',');
 
-/** Base URL of each gateway. */
-export function toGatewayUrls({ gateways }: StackPorts): string[] {
-  return gateways.map((port) => `http://localhost:${port}`);
-}
-
-/** Public base URL of the service: that of the first gateway, for all gateways. */
-function toPublicUrl(ports: StackPorts): string {
-  return toGatewayUrls(ports)[0] ?? '';
-}
-
-/** Public URL of the identity provider; `iss` of its sessions. */
-export function toIdentityProviderUrl(ports: StackPorts): string {
-  return `http://localhost:${ports.identityProvider}`;
-}
-
-/** `host:port` of each service's rpc. */
-export function toRpcAddresses(ports: StackPorts) {
+/** Where the parts of a stack with these ports are reached. */
+export function toAddresses(ports: StackPorts) {
+  const gatewayUrls = ports.gateways.map((port) => `http://localhost:${port}`);
   return {
-    authorization: `${HOST}:${ports.authorizationRpc}`,
-    consent: `${HOST}:${ports.consentRpc}`,
-    'health-data': `${HOST}:${ports.healthDataRpc}`,
-  } as const;
-}
-
-/** Base URL of each service's Connect port. */
-export function toConnectUrls(ports: StackPorts) {
-  return {
-    authorization: `http://${HOST}:${ports.authorizationConnect}`,
-    consent: `http://${HOST}:${ports.consentConnect}`,
-    'health-data': `http://${HOST}:${ports.healthDataConnect}`,
-  } as const;
-}
-
-/** Base URL of each gateway's /livez, /readyz and /metrics. */
-export function toGatewayProbeUrls({ gatewayProbes }: StackPorts): string[] {
-  return gatewayProbes.map((port) => `http://${HOST}:${port}`);
-}
-
-/** Base URL of each service's /livez, /readyz and /metrics. */
-export function toProbeUrls(ports: StackPorts) {
-  return {
-    authorization: `http://${HOST}:${ports.authorizationProbe}`,
-    consent: `http://${HOST}:${ports.consentProbe}`,
-    'health-data': `http://${HOST}:${ports.healthDataProbe}`,
-  } as const;
+    /** Base URL of each gateway. The first one is the public URL of all. */
+    gatewayUrls,
+    publicUrl: gatewayUrls[0] ?? '',
+    /** Public URL of the identity provider; `iss` of its sessions. */
+    identityProviderUrl: `http://localhost:${ports.identityProvider}`,
+    /** `host:port` of each service's rpc. */
+    rpcAddresses: {
+      authorization: `${HOST}:${ports.authorizationRpc}`,
+      consent: `${HOST}:${ports.consentRpc}`,
+      'health-data': `${HOST}:${ports.healthDataRpc}`,
+    },
+    /** Base URL of each service's Connect port. */
+    connectUrls: {
+      authorization: `http://${HOST}:${ports.authorizationConnect}`,
+      consent: `http://${HOST}:${ports.consentConnect}`,
+      'health-data': `http://${HOST}:${ports.healthDataConnect}`,
+    },
+    /** Base URL of each service's /livez, /readyz and /metrics. */
+    probeUrls: {
+      authorization: `http://${HOST}:${ports.authorizationProbe}`,
+      consent: `http://${HOST}:${ports.consentProbe}`,
+      'health-data': `http://${HOST}:${ports.healthDataProbe}`,
+    },
+    /** The same of each gateway. */
+    gatewayProbeUrls: ports.gatewayProbes.map((port) => `http://${HOST}:${port}`),
+  };
 }
 
 /** Environment of the authorization service. */
@@ -84,8 +69,8 @@ export function toAuthorizationEnvironment(context: EnvironmentContext): Environ
     CONNECT_PORT: String(ports.authorizationConnect),
     PROBE_PORT: String(ports.authorizationProbe),
     DATABASE_URL_FILE: keys.databaseUrls.authorization,
-    CONSENT_ADDRESS: toRpcAddresses(ports).consent,
-    ISSUER: toPublicUrl(ports),
+    CONSENT_ADDRESS: toAddresses(ports).rpcAddresses.consent,
+    ISSUER: toAddresses(ports).publicUrl,
     DERIVATION_KEY_FILE: keys.derivationKey,
     ASSERTION_PRIVATE_KEY_FILE: keys.assertionPrivateKey,
     DEVELOPERS: 'anyone',
@@ -126,7 +111,7 @@ export function toHealthDataEnvironment(context: EnvironmentContext): Environmen
     CONNECT_PORT: String(ports.healthDataConnect),
     PROBE_PORT: String(ports.healthDataProbe),
     DATABASE_URL_FILE: keys.databaseUrls['health-data'],
-    CONSENT_ADDRESS: toRpcAddresses(ports).consent,
+    CONSENT_ADDRESS: toAddresses(ports).rpcAddresses.consent,
     ASSERTION_PUBLIC_KEYS_FILE: keys.assertionPublicKeys,
     PUBLIC_ID_KEY_FILE: keys.publicIdKey,
   };
@@ -135,15 +120,15 @@ export function toHealthDataEnvironment(context: EnvironmentContext): Environmen
 /** Environment of one gateway; `index` counts from 0. */
 export function toGatewayEnvironment(context: EnvironmentContext, index: number): Environment {
   const { ports, keys } = context;
-  const addresses = toRpcAddresses(ports);
+  const { rpcAddresses: addresses, publicUrl, identityProviderUrl } = toAddresses(ports);
   return {
     ...toCommon(context, 'gateway'),
     ...toSessionSettings(ports),
     SANDBOX: String(context.sandbox ?? false),
     PORT: String(ports.gateways[index]),
     PROBE_PORT: String(ports.gatewayProbes[index]),
-    PUBLIC_URL: toPublicUrl(ports),
-    OIDC_ISSUER: toIdentityProviderUrl(ports),
+    PUBLIC_URL: publicUrl,
+    OIDC_ISSUER: identityProviderUrl,
     OIDC_CLIENT_ID: SESSION_AUDIENCE,
     OIDC_SCOPE: 'openid profile',
     OIDC_CLIENT_SECRET_FILE: keys.oidcClientSecret,
@@ -159,15 +144,16 @@ export function toGatewayEnvironment(context: EnvironmentContext, index: number)
 /** Environment of the identity provider. */
 export function toIdentityProviderEnvironment(context: EnvironmentContext, usersFile: string): Environment {
   const { ports, keys } = context;
+  const { gatewayUrls, identityProviderUrl } = toAddresses(ports);
   return {
     ...inheritedEnvironment(),
     HOST,
     PORT: String(ports.identityProvider),
-    ISSUER: toIdentityProviderUrl(ports),
+    ISSUER: identityProviderUrl,
     PRIVATE_KEY_FILE: keys.identityProviderPrivateKey,
     CLIENT_ID: SESSION_AUDIENCE,
     CLIENT_SECRET_FILE: keys.oidcClientSecret,
-    GATEWAY_URLS: toGatewayUrls(ports).join(','),
+    GATEWAY_URLS: gatewayUrls.join(','),
     BACKCHANNEL_LOGOUT_URL: `http://${HOST}:${ports.gateways[0]}/sign-out/back-channel`,
     USERS_FILE: usersFile,
   };
@@ -188,7 +174,7 @@ function toCommon(
 
 function toSessionSettings(ports: StackPorts): Environment {
   return {
-    SESSION_ISSUER: toIdentityProviderUrl(ports),
+    SESSION_ISSUER: toAddresses(ports).identityProviderUrl,
     SESSION_AUDIENCE,
     SESSION_JWKS: `http://${HOST}:${ports.identityProvider}/.well-known/jwks.json`,
   };

@@ -25,14 +25,7 @@ import { stopLeftover } from './servers/embedded-postgres.ts';
 import { guardServers } from './servers/guard.ts';
 import { identifySelf } from './servers/process-identity.ts';
 import { type RedisControl, startRedisControl } from './servers/redis-server.ts';
-import {
-  toConnectUrls,
-  toGatewayProbeUrls,
-  toGatewayUrls,
-  toIdentityProviderUrl,
-  toProbeUrls,
-  toRpcAddresses,
-} from './service-environments.ts';
+import { toAddresses } from './service-environments.ts';
 import {
   createStackProcesses,
   type EnvironmentOverrides,
@@ -219,17 +212,12 @@ function describe(parts: {
 }): Omit<Stack, typeof Symbol.asyncDispose> {
   const { ports, keys } = parts;
   return {
-    gatewayUrls: toGatewayUrls(ports),
-    identityProviderUrl: toIdentityProviderUrl(ports),
     processes: new Map(listProcesses(parts.processes).map((each) => [each.name, each])),
     adminDatabaseUrl: parts.adminUrl,
     databases: parts.databases,
     redis: parts.redis,
     keys,
-    rpcAddresses: toRpcAddresses(ports),
-    connectUrls: toConnectUrls(ports),
-    probeUrls: toProbeUrls(ports),
-    gatewayProbeUrls: toGatewayProbeUrls(ports),
+    ...toAddresses(ports),
     logs: parts.directory.logs,
     serviceTokens: createServiceTokens(keys),
   };

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { toDataDirectory } from '@phds/local-stack/data-directory';
 import type { ManagedProcess } from '@phds/local-stack/managed-process';
 import { findRandomPorts, type StackPorts } from '@phds/local-stack/ports';
-import { toProbeUrls } from '@phds/local-stack/service-environments';
+import { toAddresses } from '@phds/local-stack/service-environments';
 import type { EnvironmentOverrides, ServiceName } from '@phds/local-stack/stack-processes';
 import {
   DATABASE_SERVICES,
@@ -102,7 +102,7 @@ export async function startProxiedStack(options: {
     const own = { name: `${name}-2`, ports: secondPorts, environment: environment[name] ?? {}, notice: say };
     const process = createFurtherProcess(stack, name, own);
     cleanup.defer(() => process.kill());
-    return { process, probeUrl: toProbeUrls(secondPorts)[name] };
+    return { process, probeUrl: toAddresses(secondPorts).probeUrls[name] };
   };
   const second = { authorization: createSecond('authorization'), consent: createSecond('consent') };
   const root = dirname(stack.logs);
