@@ -15,106 +15,52 @@ export type QueryParameter =
   | 'timeZone'
   | 'updatedSince';
 
-interface Row {
-  readonly id: string;
-  readonly path: string;
-  readonly scope: `read:${string}` | null;
-  readonly scopeByCategory: boolean;
-  readonly envelope: 'list' | 'object';
-  readonly timeField: string | null;
-  readonly query: readonly QueryParameter[];
-}
+type Row = readonly [
+  id: string,
+  path: string,
+  scope: `read:${string}` | null,
+  envelope: 'list' | 'object',
+  timeField: string | null,
+  query: readonly QueryParameter[],
+];
 
 const PAGED = ['page', 'pageSize'] as const;
-const PAGED_IN_TIME = ['page', 'pageSize', 'from', 'to'] as const;
+const IN_TIME = [...PAGED, 'from', 'to'] as const;
 
-/** A list with a time or date field, which accepts `from` and `to`. */
-function listInTime<const I extends string, const S extends `read:${string}`>(
-  id: I,
-  path: string,
-  scope: S,
-  timeField: string,
-) {
-  return {
-    id,
-    path,
-    scope,
-    scopeByCategory: false,
-    envelope: 'list',
-    timeField,
-    query: PAGED_IN_TIME,
-  } as const;
-}
-
-// In the published order, which scopes and documentation pages follow.
+// In the published order, which scopes and documentation pages follow. Medications have no time and are ordered by name. As-needed doses
+// have no scheduledAt; takenAt is used instead. Aggregations have the time of the readings that are aggregated: they have no single instant.
 const TABLE = [
-  {
-    id: 'health-data',
-    path: '/health-data/:category',
-    scope: null,
-    scopeByCategory: true,
-    envelope: 'list',
-    timeField: 'timestamp',
-    query: [...PAGED_IN_TIME, 'type', 'updatedSince'],
-  },
-  {
-    id: 'aggregations',
-    path: '/aggregations',
-    scope: 'read:aggregations',
-    scopeByCategory: false,
-    envelope: 'object',
-    // The time of the readings that are aggregated; the result itself has no single instant.
-    timeField: 'timestamp',
-    query: ['from', 'to', 'type', 'timeZone'],
-  },
-  {
-    id: 'trends',
-    path: '/trends',
-    scope: 'read:trends',
-    scopeByCategory: false,
-    envelope: 'list',
-    timeField: 'start',
-    query: [...PAGED_IN_TIME, 'type', 'bucket', 'timeZone'],
-  },
-  listInTime('symptoms', '/symptoms', 'read:symptoms', 'timestamp'),
-  {
-    id: 'medications',
-    path: '/medications',
-    scope: 'read:medications',
-    scopeByCategory: false,
-    envelope: 'list',
-    // Medications have no time and are ordered by name.
-    timeField: null,
-    query: PAGED,
-  },
-  // As-needed doses have no scheduledAt; takenAt is used instead.
-  listInTime('adherence', '/medications/:id/adherence', 'read:medications', 'scheduledAt'),
-  listInTime('conditions', '/conditions', 'read:conditions', 'sinceDate'),
-  listInTime('allergies', '/allergies', 'read:allergies', 'sinceDate'),
-  listInTime('appointments', '/appointments', 'read:appointments', 'dateTime'),
-  listInTime('weight', '/weight', 'read:weight', 'date'),
-  listInTime('mood', '/mood', 'read:mood', 'timestamp'),
-  listInTime('reports', '/reports', 'read:reports', 'generatedAt'),
-  {
-    id: 'profile',
-    path: '/profile',
-    scope: 'read:profile',
-    scopeByCategory: false,
-    envelope: 'object',
-    timeField: null,
-    query: [],
-  },
-  listInTime('ehr', '/ehr', 'read:ehr', 'timestamp'),
+  ['health-data', '/health-data/:category', null, 'list', 'timestamp', [...IN_TIME, 'type', 'updatedSince']],
+  [
+    'aggregations',
+    '/aggregations',
+    'read:aggregations',
+    'object',
+    'timestamp',
+    ['from', 'to', 'type', 'timeZone'],
+  ],
+  ['trends', '/trends', 'read:trends', 'list', 'start', [...IN_TIME, 'type', 'bucket', 'timeZone']],
+  ['symptoms', '/symptoms', 'read:symptoms', 'list', 'timestamp', IN_TIME],
+  ['medications', '/medications', 'read:medications', 'list', null, PAGED],
+  ['adherence', '/medications/:id/adherence', 'read:medications', 'list', 'scheduledAt', IN_TIME],
+  ['conditions', '/conditions', 'read:conditions', 'list', 'sinceDate', IN_TIME],
+  ['allergies', '/allergies', 'read:allergies', 'list', 'sinceDate', IN_TIME],
+  ['appointments', '/appointments', 'read:appointments', 'list', 'dateTime', IN_TIME],
+  ['weight', '/weight', 'read:weight', 'list', 'date', IN_TIME],
+  ['mood', '/mood', 'read:mood', 'list', 'timestamp', IN_TIME],
+  ['reports', '/reports', 'read:reports', 'list', 'generatedAt', IN_TIME],
+  ['profile', '/profile', 'read:profile', 'object', null, []],
+  ['ehr', '/ehr', 'read:ehr', 'list', 'timestamp', IN_TIME],
 ] as const satisfies readonly Row[];
 
 /** Stable name of a data endpoint, used in access records and metrics. */
-export type EndpointId = (typeof TABLE)[number]['id'];
+export type EndpointId = (typeof TABLE)[number][0];
 
 /** The scope that opens one health-data category. */
 export type CategoryScope = `read:health-data:${Category}`;
 
 /** A scope that opens at least one data endpoint. There are no other scopes. */
-export type EndpointScope = NonNullable<(typeof TABLE)[number]['scope']> | CategoryScope;
+export type EndpointScope = NonNullable<(typeof TABLE)[number][2]> | CategoryScope;
 
 /** One route under `/api/v1`. All are GET. */
 export interface Endpoint {
@@ -133,7 +79,15 @@ export interface Endpoint {
 }
 
 /** The 14 data routes, in the published order. */
-export const ENDPOINTS: readonly Endpoint[] = TABLE;
+export const ENDPOINTS: readonly Endpoint[] = TABLE.map(([id, path, scope, envelope, timeField, query]) => ({
+  id,
+  path,
+  scope,
+  scopeByCategory: scope === null,
+  envelope,
+  timeField,
+  query,
+}));
 
 const byId: ReadonlyMap<string, Endpoint> = new Map(ENDPOINTS.map((entry) => [entry.id, entry]));
 

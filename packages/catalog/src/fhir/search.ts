@@ -85,19 +85,9 @@ const DATES: ReadonlySet<string> = new Set([
 ] satisfies SearchParameter[]);
 
 /** What the parameters of a search select so far. */
-interface Draft {
-  ids: readonly string[] | null;
-  patients: readonly string[] | null;
-  identifiers: readonly string[] | null;
-  kinds: readonly SelectedKind[];
-  statuses: readonly string[] | null;
-  isEmpty: boolean;
-  when: TimeBounds;
-  count: number;
-  countOnly: boolean;
-  withTotal: boolean;
-  cursor: string | null;
-}
+type Draft = {
+  -readonly [Name in Exclude<keyof FhirSearch, 'type' | 'scopes' | 'applied'>]: FhirSearch[Name];
+};
 
 const ALL_KINDS: readonly SelectedKind[] = OBSERVATION_KINDS.map((kind) => ({ ...kind, byLoinc: false }));
 

@@ -122,8 +122,7 @@ describe('files that are not text', () => {
 
 async function rowsOf(text: string, { delimiter = ',', width = 3, from = 0, chunkBytes = 64 * 1024 } = {}) {
   const rows: Row[] = [];
-  for await (const some of readRows(sourceOf(text, chunkBytes), { delimiter, width, from }))
-    rows.push(...some);
+  for await (const row of readRows(sourceOf(text, chunkBytes), { delimiter, width, from })) rows.push(row);
   return rows;
 }
 

@@ -1,6 +1,6 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { MetricName } from '@phds/catalog/metrics';
-import type { BloodType, Gender, Severity } from '@phds/catalog/wire-names';
+import { BLOOD_TYPES, type BloodType, type Gender, type Severity } from '@phds/catalog/wire-names';
 import { findInstant, isCalendarDate } from '../ingest/dates.ts';
 import type { ImportedProfile, ImportedReading, Outcome } from '../ingest/importer.ts';
 import type { ExportElement } from './export-parser.ts';
@@ -227,22 +227,17 @@ const GENDER_OF_SEX: ReadonlyMap<string, Gender> = new Map([
   ['HKBiologicalSexOther', 'other'],
 ]);
 
-const BLOOD_TYPE: ReadonlyMap<string, BloodType> = new Map([
-  ['HKBloodTypeAPositive', 'A+'],
-  ['HKBloodTypeANegative', 'A-'],
-  ['HKBloodTypeBPositive', 'B+'],
-  ['HKBloodTypeBNegative', 'B-'],
-  ['HKBloodTypeABPositive', 'AB+'],
-  ['HKBloodTypeABNegative', 'AB-'],
-  ['HKBloodTypeOPositive', 'O+'],
-  ['HKBloodTypeONegative', 'O-'],
-]);
+/** `HKBloodTypeABNegative` is AB-. */
+function bloodTypeOf(text: string): BloodType | undefined {
+  const name = text.replace('HKBloodType', '').replace('Positive', '+').replace('Negative', '-');
+  return BLOOD_TYPES.find((known) => known === name);
+}
 
 /** Maps `Me` to date of birth, sex and blood type of the profile. Fields that are not set remain unchanged. */
 function mapMe({ attributes }: ExportElement): readonly Outcome[] {
   const birth = attributes[`${CHARACTERISTIC_PREFIX}DateOfBirth`] ?? '';
   const gender = GENDER_OF_SEX.get(attributes[`${CHARACTERISTIC_PREFIX}BiologicalSex`] ?? '');
-  const bloodType = BLOOD_TYPE.get(attributes[`${CHARACTERISTIC_PREFIX}BloodType`] ?? '');
+  const bloodType = bloodTypeOf(attributes[`${CHARACTERISTIC_PREFIX}BloodType`] ?? '');
   const isDate = isCalendarDate(birth);
   const facts: ImportedProfile = {
     ...(gender === undefined ? {} : { gender }),

@@ -9,27 +9,18 @@ import type { ByteSource } from '../tables/lines.ts';
 const LOCAL_HEADER_BYTES = 30;
 
 /**
- * Records which bytes of an archive its entries occupy. If entries share bytes, the unpacked size can grow quadratically; no
- * packing program creates such archives. An extent omits the name and extra field of the local header, whose lengths are not in the
- * central directory, so it is slightly too short. Even so, the packed sizes of all entries sum to at most the archive size, so that
- * the limit on growth refers to existing bytes.
+ * Throws UnusableFile if two entries share bytes, or one ends after the end of the archive. If entries share bytes, the unpacked size can grow
+ * quadratically; no packing program creates such archives. An extent omits the name and extra field of the local header, whose lengths are not
+ * in the central directory, so it is slightly too short. Even so, the packed sizes of all entries sum to at most the archive size, so that the
+ * limit on growth refers to existing bytes.
  */
-class EntryExtents {
-  readonly #extents: { readonly start: number; readonly end: number }[] = [];
-
-  add({ relativeOffsetOfLocalHeader: start, compressedSize }: Entry): void {
-    this.#extents.push({ start, end: start + LOCAL_HEADER_BYTES + compressedSize });
+function checkExtents(extents: readonly { start: number; end: number }[], archiveBytes: number): void {
+  let end = 0;
+  for (const extent of extents.toSorted((one, other) => one.start - other.start)) {
+    if (extent.start < end) throw new UnusableFile('The zip archive contains overlapping files');
+    end = extent.end;
   }
-
-  /** Throws UnusableFile if two entries share bytes, or one ends after the end of the archive. */
-  check(archiveBytes: number): void {
-    let end = 0;
-    for (const extent of this.#extents.toSorted((one, other) => one.start - other.start)) {
-      if (extent.start < end) throw new UnusableFile('The zip archive contains overlapping files');
-      end = extent.end;
-    }
-    if (end > archiveBytes) throw new UnusableFile('The zip archive is damaged or cut off');
-  }
+  if (end > archiveBytes) throw new UnusableFile('The zip archive is damaged or cut off');
 }
 
 /** Limits of an archive. An Apple Health export has some thousand routes and a few gigabytes. */
@@ -77,16 +68,17 @@ export async function* listFiles(archive: ZipFile, limits: ArchiveLimits): Async
   if (archive.entryCount > limits.entries) {
     throw new UnusableFile(`The zip archive has more than ${limits.entries.toLocaleString('en')} entries`);
   }
-  const extents = new EntryExtents();
+  const extents: { start: number; end: number }[] = [];
   try {
     for await (const entry of archive.eachEntry()) {
-      extents.add(entry);
+      const start = entry.relativeOffsetOfLocalHeader;
+      extents.push({ start, end: start + LOCAL_HEADER_BYTES + entry.compressedSize });
       checkName(entry, limits);
       if (entry.fileName.endsWith('/')) continue;
       checkLink(entry);
       yield entry;
     }
-    extents.check(archive.fileSize);
+    checkExtents(extents, archive.fileSize);
   } catch (error) {
     throw error instanceof UnusableFile ? error : damaged(error);
   }

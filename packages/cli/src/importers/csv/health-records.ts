@@ -1,8 +1,14 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { BLOOD_TYPES, GENDERS } from '@phds/catalog/wire-names';
 import { statesAbsence } from '../fhir/concepts.ts';
+import { NOTHING } from '../fhir/resources.ts';
 import { parseTime, parseZonedTime } from '../ingest/dates.ts';
-import { type ImportedHealthRecord, type ImportedProfile, Refused } from '../ingest/importer.ts';
+import {
+  type ImportedHealthRecord,
+  type ImportedProfile,
+  type Outcome,
+  Refused,
+} from '../ingest/importer.ts';
 import { type Columns, normalise } from '../tables/rows.ts';
 import { parseText } from './values.ts';
 
@@ -68,12 +74,6 @@ const HEALTH_RECORD_KINDS: { readonly [name: string]: HealthRecordKind } = {
 
 const TIMES: readonly HealthRecordColumn[] = ['scheduledAt', 'takenAt', 'timestamp', 'generatedAt'];
 
-/** The result of one record of the file. */
-type HealthRecordOutcome =
-  | { readonly kind: 'left-out'; readonly label: string }
-  | { readonly kind: 'record'; readonly record: ImportedHealthRecord }
-  | { readonly kind: 'profile'; readonly facts: ImportedProfile };
-
 const PROFILE = 'profile';
 const PROFILE_COLUMNS = ['name', 'gender', 'dateOfBirth', 'bloodType'] as const;
 const COMMON: readonly HealthRecordColumn[] = ['record', 'key', 'source'];
@@ -84,10 +84,8 @@ const NAME_LENGTH = 200;
 const TEXT_LENGTH = 4_000;
 
 /** Converts the fields of one record. Dates without a time are days in the zone. Throws Refused. */
-type HealthRecordParser = (fields: readonly string[], timeZone: string) => HealthRecordOutcome;
-
-export function createHealthRecordParser(columns: Columns<HealthRecordColumn>): HealthRecordParser {
-  return (row, timeZone) => {
+export function createHealthRecordParser(columns: Columns<HealthRecordColumn>) {
+  return (row: readonly string[], timeZone: string): Outcome => {
     const text = (name: HealthRecordColumn) =>
       parseText(name, row[columns.get(name) ?? -1] ?? '', TEXT_LENGTH);
     const name = normalise(text('record'));
@@ -99,7 +97,7 @@ export function createHealthRecordParser(columns: Columns<HealthRecordColumn>): 
     if (kind === undefined)
       throw new Refused(`record must be one of ${[...Object.keys(HEALTH_RECORD_KINDS), PROFILE].join(', ')}`);
     checkColumns(name, kind.columns, columns, row);
-    if (statesAbsence({ text: text('name') })) return { kind: 'left-out', label: name };
+    if (statesAbsence({ text: text('name') })) return { kind: 'left-out', type: name, reason: NOTHING };
     const fields = kind.columns.map((column) => fieldOf(column, text(column), timeZone));
     // The columns are the fields of the kind.
     const record = { case: kind.field, value: Object.fromEntries(fields) } as ImportedHealthRecord['record'];

@@ -1,14 +1,13 @@
 import { findMetricByName } from '@phds/catalog/metrics';
-import { NOTHING } from '../fhir/resources.ts';
 import { parseTime } from '../ingest/dates.ts';
 import {
-  type ImportedReading,
+  handOver,
   type Importer,
-  type ImportSink,
   type ImportSource,
+  type Outcome,
   Refused,
+  takeFrom,
   UnusableFile,
-  withoutItems,
 } from '../ingest/importer.ts';
 import { type ByteSource, openFileSource } from '../tables/lines.ts';
 import {
@@ -31,46 +30,34 @@ const REQUIRED: readonly ReadingColumn[] = ['type', 'start', 'value'];
 const SOURCE = 'csv';
 const LABEL_LENGTH = 40;
 
-/** Converts the fields of one line to a reading. Dates without a time are days in the zone. Throws Refused. */
-type ReadingParser = (fields: readonly string[], timeZone: string) => ImportedReading;
+/** What becomes of the fields of a line. Dates without a time are days in the zone. Throws Refused. */
+type LineParser = (fields: readonly string[], timeZone: string) => Outcome;
 
 /** Throws UnusableFile if a required column is missing. */
-function createReadingParser(columns: Columns<ReadingColumn>, delimiter: string): ReadingParser {
+function createReadingParser(columns: Columns<ReadingColumn>, delimiter: string): LineParser {
   for (const name of REQUIRED) {
     if (!columns.has(name)) throw new UnusableFile(`The header lacks the column ${name}`);
   }
-  const indexOf = (name: ReadingColumn) => columns.get(name) ?? -1;
-  const [type, start, end] = [indexOf('type'), indexOf('start'), indexOf('end')];
-  const [value, unit, source] = [indexOf('value'), indexOf('unit'), indexOf('source')];
   return (fields, timeZone) => {
-    const metric = findMetricByName(fields[type] ?? '');
+    const text = (name: ReadingColumn) => fields[columns.get(name) ?? -1] ?? '';
+    const metric = findMetricByName(text('type'));
     if (metric === null) throw new Refused('type is not known');
-    const startAt = parseTime('start', fields[start] ?? '', timeZone);
-    const [endText = '', valueText = ''] = [fields[end], fields[value]];
-    if (valueText === '' && !metric.nullable) throw new Refused('value is missing');
-    return {
+    const start = parseTime('start', text('start'), timeZone);
+    const value = text('value');
+    if (value === '' && !metric.nullable) throw new Refused('value is missing');
+    const reading = {
       type: metric.name,
-      start: startAt,
-      end: endText === '' ? startAt : parseTime('end', endText, timeZone),
-      value: valueText === '' ? null : parseNumber('value', valueText, delimiter),
-      unit: parseText('unit', fields[unit] ?? '', LABEL_LENGTH),
-      source: parseText('source', fields[source] ?? '', LABEL_LENGTH) || SOURCE,
+      start,
+      end: text('end') === '' ? start : parseTime('end', text('end'), timeZone),
+      value: value === '' ? null : parseNumber('value', value, delimiter),
+      unit: parseText('unit', text('unit'), LABEL_LENGTH),
+      source: parseText('source', text('source'), LABEL_LENGTH) || SOURCE,
     };
+    return { kind: 'reading', reading };
   };
 }
 
 const DELIMITERS = [',', ';', '\t'];
-
-/** Processes the fields of one line. Throws Refused. */
-type TakeLine = (fields: readonly string[], line: number, sink: ImportSink) => void;
-
-/** The content of a file, according to its header. */
-interface Content {
-  /** Dates without a time are days in the zone. */
-  readonly takeIn: (timeZone: string) => TakeLine;
-  /** If so, lines before the resume position are read too. */
-  readonly mayHoldProfile: boolean;
-}
 
 /** Imports files with one of our headers: readings, or records of the other resources (docs/operations/importing.md, "CSV"). */
 export const csvImporter: Importer = {
@@ -81,68 +68,45 @@ export const csvImporter: Importer = {
     if (patient !== null) throw new UnusableFile('A CSV file is about one person: leave --patient out');
     const source = openFileSource(path);
     const header = await readHeader(source, DELIMITERS);
-    return toSource(path, source, header, chooseContent(header));
+    return toSource(path, source, header, chooseParser(header));
   },
 };
 
-function toSource(path: string, source: ByteSource, header: Header, content: Content): ImportSource {
-  const { delimiter, names } = header;
+function toSource(path: string, source: ByteSource, header: Header, parse: LineParser): ImportSource {
+  const { delimiter, names, end } = header;
   return {
     files: [path],
     size: source.size,
     describe: (line) => `line ${line}`,
     async read(sink, from, timeZone) {
-      const take = content.takeIn(timeZone);
-      const start = content.mayHoldProfile ? header.end : Math.max(from, header.end);
-      const earlier = withoutItems(sink);
-      for await (const rows of readRows(source, { delimiter, width: names.length, from: start })) {
-        for (const row of rows) takeRow(row, take, row.end <= from ? earlier : sink);
-        const last = rows.at(-1);
-        if (last !== undefined && last.end > from) await sink.reached(last.end);
-      }
+      const rows = readRows(source, { delimiter, width: names.length, from: end });
+      await takeFrom(from, rows, sink, (row, to) => {
+        handOver(outcomeOf(row, parse, timeZone), 'line', row.line, to);
+      });
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }
 
 /** Determines which of the two headers the file has. Throws UnusableFile if it has neither. */
-function chooseContent(header: Header): Content {
+function chooseParser(header: Header): LineParser {
   const names = header.names.map(normalise);
-  if (names.includes('record')) {
-    const parse = createHealthRecordParser(findColumns(header, HEALTH_RECORD_COLUMNS));
-    return {
-      mayHoldProfile: true,
-      takeIn: (timeZone) => (fields, line, sink) => {
-        const outcome = parse(fields, timeZone);
-        if (outcome.kind === 'profile') sink.profile(outcome.facts);
-        else if (outcome.kind === 'left-out') sink.leftOut(outcome.label, NOTHING);
-        else sink.record(outcome.record, line);
-      },
-    };
-  }
+  if (names.includes('record')) return createHealthRecordParser(findColumns(header, HEALTH_RECORD_COLUMNS));
   if (!READING_COLUMNS.some((name) => names.includes(name))) {
     throw new UnusableFile(
       `The first line is no header. For readings it is: ${READING_COLUMNS.join(',')}. For records it begins with: record`,
     );
   }
-  const parse = createReadingParser(findColumns(header, READING_COLUMNS), header.delimiter);
-  return {
-    mayHoldProfile: false,
-    takeIn: (timeZone) => (fields, line, sink) => sink.reading(parse(fields, timeZone), line),
-  };
+  return createReadingParser(findColumns(header, READING_COLUMNS), header.delimiter);
 }
 
-function takeRow({ line, fields, problem }: Row, take: TakeLine, sink: ImportSink): void {
-  if (problem !== '') sink.refused('line', problem, line);
-  else if (fields.length === 0) sink.leftOut('line', 'empty');
-  else takeFields(fields, line, take, sink);
-}
-
-function takeFields(fields: readonly string[], line: number, take: TakeLine, sink: ImportSink): void {
+function outcomeOf({ fields, problem }: Row, parse: LineParser, timeZone: string): Outcome {
+  if (problem !== '') return { kind: 'refused', reason: problem };
+  if (fields.length === 0) return { kind: 'left-out', reason: 'empty' };
   try {
-    take(fields, line, sink);
+    return parse(fields, timeZone);
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    sink.refused('line', error.message, line);
+    if (error instanceof Refused) return { kind: 'refused', reason: error.message };
+    throw error;
   }
 }

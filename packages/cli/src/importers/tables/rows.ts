@@ -28,17 +28,17 @@ const MAX_LINE_BYTES = 64 * 1024;
 const MAX_RECORD_LINES = 100;
 
 /**
- * Reads the records of a delimited file (RFC 4180, with any delimiter) in groups. A bad record does not affect others: after an
+ * Reads the records of a delimited file (RFC 4180, with any delimiter). A bad record does not affect others: after an
  * unclosed quote, reading continues with the next line.
  */
-export async function* readRows(source: ByteSource, options: RowReaderOptions): AsyncGenerator<Row[]> {
+export async function* readRows(source: ByteSource, options: RowReaderOptions): AsyncGenerator<Row> {
   const assembler = new RowAssembler(options);
   for await (const lines of readLines(source, { maxLineBytes: MAX_LINE_BYTES, from: options.from })) {
     for (const line of lines) assembler.add(line);
-    yield assembler.take();
+    yield* assembler.take();
   }
   assembler.end();
-  yield assembler.take();
+  yield* assembler.take();
 }
 
 /** The fields of a record; null if its quotes are wrong. */
