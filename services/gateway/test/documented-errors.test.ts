@@ -12,12 +12,11 @@ import { type SignInGateway, startSignInGateway } from './sign-in-gateway.ts';
 import { documentOf, type Facts, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
 import { type Credentials, type RequestParts, toValidRequest } from './valid-requests.ts';
 
-/** A gateway with every limit at one request a minute. */
-const NARROW = Object.fromEntries(
-  ['APP_USER', 'APP', 'CLIENT', 'USER', 'USER_CHANGES', 'ANONYMOUS_AUTHORIZATIONS', 'AUTH_FAILURES'].map(
-    (name) => [`LIMIT_${name}_PER_MINUTE`, '1'],
-  ),
-);
+/** A gateway with these limits at one request a minute. */
+const NARROW = {
+  LIMITS:
+    'app-user=1,app=1,client=1,user=1,user-changes=1,anonymous-authorizations=1,failed-authentications=1',
+};
 
 // The clock stands still, and each error of a limited operation counts.
 const at = shared.use(await startSignInGateway({ LIMITS: 'user-costly=10000' }));
