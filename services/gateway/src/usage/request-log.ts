@@ -61,10 +61,8 @@ export class RequestLog {
   readonly #shared: SharedRequestLog | null;
   readonly #clock: Clock;
   #added: (readonly [clientId: string, request: LoggedRequest])[] = [];
-  /** Not stored in Redis yet; oldest first in each app. */
-  #kept: ByApp = new Map();
-  /** Handed to Redis, whose answer has not arrived. */
-  #sending: ByApp = new Map();
+  /** Not known to be stored in Redis; oldest first in each app. */
+  readonly #kept: ByApp = new Map();
 
   constructor({ shared, clock }: RequestLogOptions) {
     this.#shared = shared;
@@ -80,17 +78,13 @@ export class RequestLog {
   async handOver(): Promise<void> {
     this.#sort();
     if (this.#shared === null || this.#kept.size === 0) return;
-    this.#sending = this.#kept;
-    this.#kept = new Map();
-    try {
-      await this.#shared.append(this.#sending);
-    } catch (error) {
-      const newer = this.#kept;
-      this.#kept = this.#sending;
-      for (const [clientId, requests] of newer) this.#keep(clientId, requests);
-      throw error;
-    } finally {
-      this.#sending = new Map();
+    const sent = new Map(this.#kept);
+    await this.#shared.append(sent);
+    const stored = new Set([...sent.values()].flat());
+    for (const clientId of sent.keys()) {
+      const newer = (this.#kept.get(clientId) ?? []).filter((request) => !stored.has(request));
+      if (newer.length > 0) this.#kept.set(clientId, newer);
+      else this.#kept.delete(clientId);
     }
   }
 
@@ -105,9 +99,9 @@ export class RequestLog {
   async #findAll(clientId: string): Promise<RequestsOfApp> {
     const stored = (await this.#shared?.find(clientId)) ?? null;
     this.#sort();
-    const own = [...(this.#sending.get(clientId) ?? []), ...(this.#kept.get(clientId) ?? [])];
+    const own = this.#kept.get(clientId) ?? [];
     const oldest = this.#clock.now().getTime() - KEPT_HOURS * 3_600_000;
-    // A batch whose answer was lost is sent again.
+    // What Redis stores is kept until its answer arrives, and sent again if the answer was lost.
     const byId = new Map([...(stored ?? []), ...own].map((request) => [request.requestId, request]));
     const requests = [...byId.values()].filter(({ at }) => at >= oldest).sort((a, b) => b.at - a.at);
     return { requests, complete: stored !== null };
