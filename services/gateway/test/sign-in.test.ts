@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { toReturnPath } from '../src/http/sign-in/return-path.ts';
+import { toReturnPath } from '../src/http/sign-in/sign-in.ts';
 import { PUBLIC_URL } from './fake-openid-provider.ts';
 import {
   ATTEMPT,

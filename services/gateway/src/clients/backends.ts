@@ -1,4 +1,3 @@
-import type { Client } from '@connectrpc/connect';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
@@ -15,35 +14,20 @@ import type { Reloads } from '@phds/service-kit/settings/reload';
 import { toRpcChannelOptions } from '@phds/service-kit/settings/service-options';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
 import type { Config } from '../config.ts';
-import { createBatchedReads, type ReadData } from './batched-reads.ts';
-import { createEndedSessions, type EndedSessions } from './ended-sessions.ts';
-import { createTokenCalls, type TokenCalls } from './token-calls.ts';
+import { createBatchedReads } from './batched-reads.ts';
+import { createEndedSessions } from './ended-sessions.ts';
+import { createTokenCalls } from './token-calls.ts';
 
-/** Typed clients of the three services behind the gateway. */
-export interface Backends extends Disposable {
-  readonly apps: Client<typeof AppService>;
-  readonly authorization: Client<typeof AuthorizationService>;
-  readonly tokens: Client<typeof TokenService>;
-  readonly tokenCalls: TokenCalls;
-  readonly accesses: Client<typeof AccessService>;
-  readonly consent: Client<typeof ConsentService>;
-  readonly operatorActs: Client<typeof OperatorActService>;
-  readonly webhooks: Client<typeof WebhookService>;
-  readonly endedSessions: EndedSessions;
-  readonly readData: ReadData;
-  readonly previews: Client<typeof PreviewService>;
-  readonly sandboxGrants: Client<typeof SandboxService>;
-  readonly sandboxData: Client<typeof SandboxDataService>;
-}
+export type Backends = ReturnType<typeof openBackends>;
 
 /** For making a person's data in a sandbox, which takes longer than any read. */
 const SANDBOX_DATA_DEADLINE_MS = 20_000;
 
-/** Opens a channel to each service, which connects on first use. */
+/** Typed clients of the three services behind the gateway. Opens a channel to each service, which connects on first use. */
 export function openBackends(
   config: Config,
   { metrics, reloads }: { readonly metrics: Metrics; readonly reloads: Reloads },
-): Backends {
+) {
   using opened = new DisposableStack();
   const options = toRpcChannelOptions(config, { service: 'gateway', metrics, reloads });
   const connect = (audience: string, address: string, deadlineMs: number) => {

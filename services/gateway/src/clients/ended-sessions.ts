@@ -15,14 +15,7 @@ import {
 } from '@phds/service-kit/trust/session';
 import { type JWTPayload, jwtVerify } from 'jose';
 
-/** Sessions that ended before they expire, which consent stores. Every method throws `unavailable` when consent does not answer. */
-export interface EndedSessions {
-  isEnded(session: Session, jwt: string): Promise<boolean>;
-  /** Ends this session, and the others of its `sid` that were issued until now. In effect at every gateway when it resolves. */
-  end(session: Session, jwt: string, now: Date): Promise<void>;
-  /** Ends the sessions that a logout token names. In effect at every gateway when it resolves. */
-  endByLogout(logout: ProviderLogout): Promise<void>;
-}
+export type EndedSessions = ReturnType<typeof createEndedSessions>;
 
 /** A verified logout token (OpenID Connect Back-Channel Logout 1.0 section 2.4). At least one of `sid` and `subject` is not null. */
 interface ProviderLogout {
@@ -31,11 +24,12 @@ interface ProviderLogout {
   readonly issuedAt: Date;
 }
 
+/** Sessions that ended before they expire, which consent stores. Every method throws `unavailable` when consent does not answer. */
 export function createEndedSessions(
   sessions: Pick<Client<typeof SessionService>, 'checkSession' | 'endSessions'>,
-): EndedSessions {
+) {
   return {
-    async isEnded({ sid, subject, issuedAt }, jwt) {
+    async isEnded({ sid, subject, issuedAt }: Session, jwt: string): Promise<boolean> {
       const { ended } = await sessions.checkSession({
         tokenHash: toTokenHash(jwt),
         sid: sid ?? '',
@@ -44,11 +38,13 @@ export function createEndedSessions(
       });
       return ended;
     },
-    async end({ sid, issuedAt }, jwt, now) {
+    /** Ends this session, and the others of its `sid` that were issued until now. In effect at every gateway when it resolves. */
+    async end({ sid, issuedAt }: Session, jwt: string, now: Date): Promise<void> {
       const endedAt = timestampFromMs(Math.max(now.getTime(), issuedAt.getTime()));
       await sessions.endSessions({ tokenHash: toTokenHash(jwt), sid: sid ?? '', endedAt });
     },
-    async endByLogout({ sid, subject, issuedAt }) {
+    /** Ends the sessions that a logout token names. In effect at every gateway when it resolves. */
+    async endByLogout({ sid, subject, issuedAt }: ProviderLogout): Promise<void> {
       await sessions.endSessions({
         sid: sid ?? '',
         subject: subject ?? '',

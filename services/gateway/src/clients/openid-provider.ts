@@ -13,30 +13,25 @@ export interface SignInRequest {
   readonly switchAccount: boolean;
 }
 
-/** The OpenID provider. All calls throw `SignInFailure`, whose text contains nothing secret. */
-export interface OpenidProvider {
-  /** Asks for the provider's metadata. Rejects unless it answers and names the issuer of the settings. */
-  check(): Promise<void>;
-  /** Address at which the person signs in. */
-  findAuthorizationUrl(request: SignInRequest): Promise<string>;
-  /** Exchanges the code of a callback for an ID token. Its signature is not verified yet. */
-  exchange(callback: URL, request: SignInRequest): Promise<string>;
-  /** Address at which the person signs out of the provider; null if the provider has none. */
-  findEndSessionUrl(idToken: string | null): Promise<string | null>;
-}
+export type OpenidProvider = ReturnType<typeof openOpenidProvider>;
 
 interface OpenidProviderOptions extends DiscoveryOptions {
   /** Public base URL of this service. */
   readonly publicUrl: string;
 }
 
-/** Opens the provider named by the settings. It is not asked anything yet. */
-export function openOpenidProvider(options: OpenidProviderOptions): OpenidProvider {
+/**
+ * Opens the provider named by the settings. It is not asked anything yet. All calls throw `SignInFailure`, whose text contains nothing
+ * secret.
+ */
+export function openOpenidProvider(options: OpenidProviderOptions) {
   const { publicUrl, scope } = options;
   const discovery = new Discovery(options);
   return {
+    /** Asks for the provider's metadata. Rejects unless it answers and names the issuer of the settings. */
     check: async () => void (await discover(options)),
-    findAuthorizationUrl: (request) =>
+    /** Address at which the person signs in. */
+    findAuthorizationUrl: (request: SignInRequest): Promise<string> =>
       translateErrors(async () => {
         const { state, nonce, codeVerifier, switchAccount } = request;
         const config = await discovery.findReachable();
@@ -52,7 +47,8 @@ export function openOpenidProvider(options: OpenidProviderOptions): OpenidProvid
         return url.href;
       }),
 
-    exchange: (callback, { state, nonce, codeVerifier }) =>
+    /** Exchanges the code of a callback for an ID token. Its signature is not verified yet. */
+    exchange: (callback: URL, { state, nonce, codeVerifier }: SignInRequest): Promise<string> =>
       translateErrors(async () => {
         const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: codeVerifier };
         const config = await discovery.find();
@@ -61,7 +57,8 @@ export function openOpenidProvider(options: OpenidProviderOptions): OpenidProvid
         return tokens.id_token ?? '';
       }),
 
-    findEndSessionUrl: (idToken) =>
+    /** Address at which the person signs out of the provider; null if the provider has none. */
+    findEndSessionUrl: (idToken: string | null): Promise<string | null> =>
       translateErrors(async () => {
         const config = await discovery.findReachable();
         if (config.serverMetadata().end_session_endpoint === undefined) return null;

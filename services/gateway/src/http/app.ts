@@ -4,12 +4,11 @@ import { type AppError, invalidRequest, toAppError } from '@phds/service-kit/err
 import { withoutRedaction } from '@phds/service-kit/telemetry/log';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { UnprovenToken } from '../cache/access-tokens.ts';
-import { takeFromPerson } from './allowance.ts';
 import { createApiSurface } from './api/requests.ts';
 import { answerVersions, asksForVersions } from './api/versions.ts';
 import { createPreflight, openToPages } from './cors.ts';
 import { createDataHandler } from './data-request.ts';
-import { exchangeOf, startExchange } from './exchange.ts';
+import { exchangeOf, startExchange, takeFromPerson } from './exchange.ts';
 import { isFhirDocument } from './fhir/documents.ts';
 import { FHIR_SURFACE } from './fhir/requests.ts';
 import type { Gateway } from './gateway.ts';

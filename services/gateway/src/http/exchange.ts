@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CallOptions } from '@connectrpc/connect';
 import { notFound, unauthorized } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
@@ -6,7 +6,8 @@ import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import type { SecurityEvent } from '@phds/service-kit/telemetry/log';
 import type { Request, Response } from 'express';
 import { toPlainAddress } from '../limits/addresses.ts';
-import { findAccessToken, type SignedIn } from './credentials.ts';
+import { type Allowance, type LimitName, limitFields } from '../limits/limits.ts';
+import { findAccessToken, isSafeMethod, type SignedIn } from './credentials.ts';
 import type { Gateway } from './gateway.ts';
 import type { Headers } from './respond.ts';
 
@@ -115,4 +116,41 @@ export function onBehalf(exchange: Exchange): CallOptions {
 export function requireSession({ session }: Exchange): SignedIn {
   if (session === undefined) throw unauthorized('no session');
   return session;
+}
+
+/**
+ * Counts a request, or what a counted one costs beyond one point, and adds the fields of the limit to the response. Throws `rate_limited`
+ * beyond the limit.
+ */
+export async function takeFromLimit(
+  { gateway, response }: Exchange,
+  name: LimitName,
+  key: string,
+  further?: number,
+): Promise<void> {
+  const allowance = await gateway.limits.take(name, key, further);
+  showAllowance(response, allowance);
+  gateway.limits.require(allowance);
+}
+
+/** Adds the fields of a limit to the response. Not used for the uniform 401. */
+export function showAllowance(response: ServerResponse, allowance: Allowance): void {
+  response.setHeaders(new Map(Object.entries(limitFields(allowance))));
+}
+
+/** The same for a request of a session. Reads and changes have separate limits. */
+export function takeFromPerson(exchange: Exchange): Promise<void> {
+  const name = isSafeMethod(exchange.request.method) ? 'user' : 'user-changes';
+  return takeFromLimit(exchange, name, userOf(exchange));
+}
+
+/** The same for what a request of a session costs besides. */
+export function takeCost(exchange: Exchange, cost: number): Promise<void> {
+  return takeFromLimit(exchange, 'user-costly', userOf(exchange), cost);
+}
+
+/** Removes the fields of the limit, for answers that must be identical with and without them. */
+export function withdrawAllowance(response: ServerResponse): void {
+  response.removeHeader('RateLimit-Policy');
+  response.removeHeader('RateLimit');
 }

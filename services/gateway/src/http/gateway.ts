@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { PageMessage } from '@phds/catalog/page-messages';
 import type { Clock } from '@phds/service-kit/clock';
 import type { Logger, SecurityLog } from '@phds/service-kit/telemetry/log';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
@@ -14,7 +15,6 @@ import type { RefusalCounts } from '../usage/refusal-counts.ts';
 import type { RequestLog } from '../usage/request-log.ts';
 import type { SessionReader } from './credentials.ts';
 import type { AttemptCookie } from './sign-in/attempt-cookie.ts';
-import type { WebPage } from './web/web-page.ts';
 
 /** Waits this many milliseconds; injected so that tests do not wait. */
 export type Pause = (milliseconds: number) => Promise<void>;
@@ -60,6 +60,6 @@ export interface Gateway {
   readonly readSession: SessionReader;
   /** Null when no OpenID provider is set. */
   readonly signIn: SignIn | null;
-  /** Null when the web app is not built. */
-  readonly webPage: WebPage | null;
+  /** Makes the document of the web app, with a message for its `message` element. Null when the web app is not built. */
+  readonly webPage: ((nonce: string, message: PageMessage | null) => string) | null;
 }

@@ -2,14 +2,13 @@ import type { OpenAuthorizationResponse } from '@phds/contracts/phds/authorizati
 import { toAppError } from '@phds/service-kit/errors';
 import { z } from 'zod';
 import { toAddressKey } from '../../limits/addresses.ts';
-import { takeFromLimit } from '../allowance.ts';
-import type { Exchange } from '../exchange.ts';
+import { type Exchange, takeFromLimit } from '../exchange.ts';
 import { OAUTH_HEADERS } from '../http-error.ts';
 import { count, LIMITED, text } from '../openapi/fields.ts';
 import type { Answer, MountedOperation } from '../operation.ts';
 import { splitUrl } from '../query.ts';
 import { redirect, sendJson } from '../respond.ts';
-import { wantsHtml } from '../web/messages.ts';
+import { wantsHtml } from '../web/web-page.ts';
 import { refuseBrowser, returnToApp } from './browser-answers.ts';
 import {
   ALWAYS,
@@ -17,14 +16,15 @@ import {
   CREDENTIALS,
   callAsClient,
   clientOperation,
+  findProof,
   type OauthParameters,
+  PROOF_HEADERS,
   parseFormParameters,
   pick,
   readCredentials,
   readOauthParameters,
   smartScopes,
 } from './client-operation.ts';
-import { findProof, PROOF_HEADERS } from './proofs.ts';
 
 const AUTHORIZATION = {
   redirect_uri: text.meta({

@@ -5,11 +5,10 @@ import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { type AppError, toAppError, unavailable } from '@phds/service-kit/errors';
 import { countFailure } from '../../limits/failed-authentications.ts';
 import { rateLimited } from '../../limits/limits.ts';
-import { withdrawAllowance } from '../allowance.ts';
-import { type Exchange, onBehalf } from '../exchange.ts';
+import { type Exchange, onBehalf, withdrawAllowance } from '../exchange.ts';
 import { HttpError, meaningOf, OAUTH_HEADERS } from '../http-error.ts';
 import { redirect } from '../respond.ts';
-import { showMessage } from '../web/messages.ts';
+import { showMessage } from '../web/web-page.ts';
 
 type ErrorRedirect = Pick<OpenAuthorizationResponse, 'errorRedirect' | 'errorRedirectHost'>;
 

@@ -2,15 +2,16 @@ import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { CLIENT_ASSERTION_TYPE, readSubject } from '@phds/service-kit/trust/client-assertion';
+import { readProof } from '@phds/service-kit/trust/dpop';
 import { z } from 'zod';
 import { toAddressKey } from '../../limits/addresses.ts';
 import type { Allowance } from '../../limits/limits.ts';
-import { showAllowance } from '../allowance.ts';
 import { FORM_TYPE, JSON_TYPE, parseJsonObject, readBody } from '../body.ts';
-import type { Exchange } from '../exchange.ts';
+import { type Exchange, showAllowance } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
-import { type HeaderName, LIMITED, text } from '../openapi/fields.ts';
+import { type Fields, type HeaderName, LIMITED, text } from '../openapi/fields.ts';
 import { type ErrorCode, type MountedOperation, withHeaders } from '../operation.ts';
+import { publicUrlOf } from '../presented-token.ts';
 import { decode, parseQuery } from '../query.ts';
 
 export const BOTH_TYPES = [JSON_TYPE, FORM_TYPE];
@@ -310,4 +311,27 @@ function parseBasic(fields: readonly string[]): { clientId: string; clientSecret
 
 function omitAbsent(given: Readonly<Record<keyof Credentials, string | undefined>>): Credentials {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+/** The header field of requests that may have a proof. */
+export const PROOF_HEADERS: Fields = {
+  DPoP: text.optional().meta({
+    description:
+      'A proof of possession (RFC 9449) for this request. The tokens get bound to its key. Its mistakes are INVALID_DPOP_PROOF.',
+  }),
+};
+
+/**
+ * The DPoP proof of an OAuth request; undefined without one. Throws `invalid_dpop_proof` for mistakes that it shows by itself, so that
+ * they are answered alike for every client. Authorization checks all of it, with the signature.
+ */
+export function findProof(exchange: Exchange): string | undefined {
+  const { gateway, request } = exchange;
+  const { dpop: proof } = request.headers;
+  if (typeof proof !== 'string') return undefined;
+  const url = publicUrlOf(exchange);
+  const { method } = request;
+  const read = readProof(proof, { method, url, accessToken: null, now: gateway.clock.now() });
+  if (!('fault' in read)) return proof;
+  throw new AppError('invalid_dpop_proof', `The DPoP proof is refused: ${read.fault}.`);
 }

@@ -2,8 +2,7 @@ import { GRANT_STATUSES } from '@phds/catalog/wire-names';
 import type { OwnGrant } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { unavailable } from '@phds/service-kit/errors';
 import { z } from 'zod';
-import { takeFromLimit } from '../allowance.ts';
-import { type Exchange, pathParameter } from '../exchange.ts';
+import { type Exchange, pathParameter, takeFromLimit } from '../exchange.ts';
 import { OAUTH_HEADERS, tokenOfPerson } from '../http-error.ts';
 import { grantStatusName, required, toGrantStatus, toInstant, toNullable } from '../messages.ts';
 import {

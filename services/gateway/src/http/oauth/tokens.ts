@@ -14,13 +14,14 @@ import {
   CREDENTIALS,
   callAsClient,
   clientOperation,
+  findProof,
+  PROOF_HEADERS,
   pick,
   readCredentials,
   readOauthParameters,
   scopes,
   smartScopes,
 } from './client-operation.ts';
-import { findProof, PROOF_HEADERS } from './proofs.ts';
 
 /** `POST /oauth/token`. */
 const tokenRequest = z

@@ -9,9 +9,8 @@ import { ADHERENCE_STATUSES, REFUSAL_REASONS } from '@phds/catalog/wire-names';
 import { type AccessDay, type AccessRecord, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { AppError } from '@phds/service-kit/errors';
 import { z } from 'zod';
-import { takeCost } from '../allowance.ts';
 import { DATA_ITEMS } from '../api/data-items.ts';
-import { type Exchange, onBehalf, requireSession, userOf } from '../exchange.ts';
+import { type Exchange, onBehalf, requireSession, takeCost, userOf } from '../exchange.ts';
 import { refusalReason, toJson } from '../messages.ts';
 import {
   count,
@@ -28,7 +27,7 @@ import {
 import { type Call, jsonOperation, type MountedOperation, sessionOperation } from '../operation.ts';
 import { DAY_RANGE_QUERY, type ListQuery, readDayRange, readQuery, sliceOf, toList } from '../query.ts';
 import { GUARDS, send } from '../respond.ts';
-import { currentName, findCurrentName } from './apps.ts';
+import { currentName, findCurrentName } from './grants.ts';
 
 const namedApp = z.object({ clientId: text, name: text, currentName });
 

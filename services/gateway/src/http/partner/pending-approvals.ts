@@ -25,7 +25,7 @@ import {
 } from '../openapi/fields.ts';
 import { type Call, type ErrorCode, jsonOperation, type MountedOperation } from '../operation.ts';
 import { findChoice, toList } from '../query.ts';
-import { appProfile } from './apps.ts';
+import { appProfile } from './grants.ts';
 
 const requestedScope = z
   .object({

@@ -8,26 +8,17 @@ const PROBE_DEADLINE_MS = 1_000;
 const REMEMBERED_MS = 1_000;
 const NO_TOKEN = new Uint8Array(32);
 
-export interface Readiness {
-  /**
-   * Whether balancers may send requests here. Once authorization has answered, it may fail: revocations and cached tokens do not need it,
-   * and no other gateway would do better.
-   */
-  readonly isReady: () => Promise<boolean>;
-  /** The same, but rejects with the reason when authorization has not answered yet. */
-  readonly check: () => Promise<boolean>;
-  /** Whether the gateway stays and authorization answers now. Calls within one second share one check. */
-  readonly canWork: () => Promise<boolean>;
-}
+export type Readiness = ReturnType<typeof createReadiness>;
 
 export function createReadiness({
   backends,
   clock,
   isLeaving,
-}: Pick<Gateway, 'backends' | 'clock'> & { readonly isLeaving: () => boolean }): Readiness {
+}: Pick<Gateway, 'backends' | 'clock'> & { readonly isLeaving: () => boolean }) {
   let askedAt = Number.NEGATIVE_INFINITY;
   let answer = Promise.resolve(false);
   let hasAnswered = false;
+  /** Whether the gateway stays and authorization answers now. Calls within one second share one check. */
   const ask = async () => {
     if (isLeaving()) return false;
     const now = clock.now().getTime();
@@ -43,6 +34,10 @@ export function createReadiness({
     }
     return answer;
   };
+  /**
+   * Whether balancers may send requests here. Once authorization has answered, it may fail: revocations and cached tokens do not need it,
+   * and no other gateway would do better. Rejects with the reason when authorization has not answered yet.
+   */
   const check = async () => {
     hasAnswered ||= await ask();
     return hasAnswered && !isLeaving();

@@ -24,18 +24,7 @@ const attemptShape = z.object({
 /** The sign-in that was begun in a browser and has not come back yet. */
 export type SignInAttempt = Readonly<z.infer<typeof attemptShape>>;
 
-/**
- * The sign-in in progress, kept in the browser, so that any gateway with the key can finish it: encrypted and authenticated in one
- * cookie. A new sign-in replaces it, also one that was begun in another tab.
- */
-export interface AttemptCookie {
-  /** The `Set-Cookie` value that keeps this attempt. */
-  keep(attempt: SignInAttempt): Promise<string>;
-  /** The attempt of this browser if it has this state and began in the last ten minutes, else null. */
-  find(request: IncomingMessage, state: string): Promise<SignInAttempt | null>;
-  /** The `Set-Cookie` value that removes the attempt. */
-  readonly removal: string;
-}
+export type AttemptCookie = ReturnType<typeof createAttemptCookie>;
 
 interface AttemptCookieOptions {
   readonly key: Uint8Array;
@@ -43,12 +32,17 @@ interface AttemptCookieOptions {
   readonly clock: Clock;
 }
 
-export function createAttemptCookie({ key, publicUrl, clock }: AttemptCookieOptions): AttemptCookie {
+/**
+ * The sign-in in progress, kept in the browser, so that any gateway with the key can finish it: encrypted and authenticated in one
+ * cookie. A new sign-in replaces it, also one that was begun in another tab.
+ */
+export function createAttemptCookie({ key, publicUrl, clock }: AttemptCookieOptions) {
   const secret = new Uint8Array(hkdfSync('sha256', key, '', 'sign-in in progress', 32));
   const name = toCookieName(publicUrl, 'sign-in');
 
   return {
-    async keep(attempt) {
+    /** The `Set-Cookie` value that keeps this attempt. */
+    async keep(attempt: SignInAttempt): Promise<string> {
       const begunAt = Math.floor(clock.now().getTime() / 1000);
       const sealed = await new EncryptJWT({ ...attempt })
         .setProtectedHeader({ alg: ALGORITHM, enc: ENCRYPTION })
@@ -58,12 +52,14 @@ export function createAttemptCookie({ key, publicUrl, clock }: AttemptCookieOpti
       return toSetCookie(name, sealed, LIFE_SECONDS);
     },
 
-    async find(request, state) {
+    /** The attempt of this browser if it has this state and began in the last ten minutes, else null. */
+    async find(request: IncomingMessage, state: string): Promise<SignInAttempt | null> {
       const value = findCookie(request, name);
       const attempt = value === null ? null : await open(value);
       return attempt !== null && attempt.state === state ? attempt : null;
     },
 
+    /** The `Set-Cookie` value that removes the attempt. */
     removal: toClearCookie(name),
   };
 

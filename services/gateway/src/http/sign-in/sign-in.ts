@@ -4,17 +4,15 @@ import { type AppError, toAppError, unavailable } from '@phds/service-kit/errors
 import { MAX_SESSION_SECONDS } from '@phds/service-kit/trust/session';
 import { SignInFailure, type SignInFailureKind } from '../../clients/openid-provider.ts';
 import { toAddressKey } from '../../limits/addresses.ts';
-import { takeFromLimit } from '../allowance.ts';
 import { sessionCookieName, toSetCookie } from '../credentials.ts';
-import type { Exchange } from '../exchange.ts';
+import { type Exchange, takeFromLimit } from '../exchange.ts';
 import type { Gateway, SignIn } from '../gateway.ts';
 import { HttpError } from '../http-error.ts';
 import type { Route } from '../operation.ts';
 import { splitUrl } from '../query.ts';
 import { redirect } from '../respond.ts';
-import { showMessage } from '../web/messages.ts';
+import { showMessage } from '../web/web-page.ts';
 import type { SignInAttempt } from './attempt-cookie.ts';
-import { toReturnPath } from './return-path.ts';
 
 /** A browser that cannot be sent on is shown a message. */
 export const SIGN_IN_ROUTES: readonly Route[] = [
@@ -50,6 +48,25 @@ function newAttempt(rawQuery: string): SignInAttempt {
     returnTo: toReturnPath(parameters.get('return_to')),
     switchAccount: parameters.get('switch') === '1',
   };
+}
+
+const LONGEST_PATH = 1_000;
+const OWN_ORIGIN = 'https://own.invalid';
+/** A path in printable ASCII without backslashes, which browsers read as slashes. */
+const PATH = /^\/(?!\/)[!-[\]-~]*$/;
+const SIGN_IN_PAGE = /^\/sign-(in|out)(\/|$)/;
+
+/**
+ * The page that a sign-in returns to: `asked` if it is the path of one of our own pages, else `/`. The path has no fragment, and
+ * never begins with `//`, which a browser would read as another host. Pages of the sign-in itself are not returned to.
+ */
+export function toReturnPath(asked: string | null): string {
+  if (asked === null || asked.length > LONGEST_PATH || !PATH.test(asked)) return '/';
+  // Resolves `.` and `..`, also in their encoded forms, as a browser does.
+  const url = URL.parse(asked, OWN_ORIGIN);
+  if (url?.origin !== OWN_ORIGIN || url.pathname.startsWith('//') || SIGN_IN_PAGE.test(url.pathname))
+    return '/';
+  return url.pathname + url.search;
 }
 
 /** 256 bits, the length that RFC 7636 (4.1) recommends for a code verifier. */

@@ -10,8 +10,7 @@ import type { Exchange } from '../exchange.ts';
 import type { Route } from '../operation.ts';
 import { type Headers, redirect, send } from '../respond.ts';
 import { toFileRoute } from './files.ts';
-import { showMessage, toPolicyHeaders, wantsHtml } from './messages.ts';
-import { escapeHtml } from './web-page.ts';
+import { escapeHtml, showMessage, toPolicyHeaders, wantsHtml } from './web-page.ts';
 
 /** Serves the documentation for partner developers below `/docs`. The pages of problems are there too; errors name them without `/docs`. */
 export function createDocumentation(config: Config): readonly Route[] {

@@ -5,7 +5,7 @@ import type { Config } from '../../config.ts';
 import { exchangeOf } from '../exchange.ts';
 import { createRouter, mountNotFound, type Route } from '../operation.ts';
 import { toFileRoute } from './files.ts';
-import { sendWebPage, wantsHtml } from './messages.ts';
+import { sendWebPage, wantsHtml } from './web-page.ts';
 
 // The paths of packages/web/src/app.tsx. All of them serve the same document; the web app routes in the browser.
 const PAGES = [
