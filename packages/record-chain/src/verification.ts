@@ -1,5 +1,11 @@
-import { type AccessRecord, DIGEST_BYTES, digestAccessRecord } from './access-record.ts';
-import { type ChainedBatch, hashBatch, hashBeginning } from './chain.ts';
+import {
+  type AccessRecord,
+  type ChainedBatch,
+  DIGEST_BYTES,
+  digestAccessRecord,
+  hashBatch,
+  hashBeginning,
+} from './chain.ts';
 import { batchFault, type Fault } from './fault.ts';
 import { timeOfUuid, toUuidText } from './uuid.ts';
 

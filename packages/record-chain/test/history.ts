@@ -1,5 +1,4 @@
-import { digestAccessRecord } from '../src/access-record.ts';
-import { type ChainedBatch, hashBatch, hashBeginning } from '../src/chain.ts';
+import { type ChainedBatch, digestAccessRecord, hashBatch, hashBeginning } from '../src/chain.ts';
 import { firstUuidOf, parseUuid } from '../src/uuid.ts';
 import type { StoredAccessRecord } from '../src/verification.ts';
 

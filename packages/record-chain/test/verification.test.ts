@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { digestAccessRecord } from '../src/access-record.ts';
-import { hashBatch } from '../src/chain.ts';
+import { digestAccessRecord, hashBatch } from '../src/chain.ts';
 import { firstUuidOf, parseUuid, toUuidText } from '../src/uuid.ts';
 import { type ChainLink, type DroppedPart, findFault, type StoredAccessRecord } from '../src/verification.ts';
 import { type History, makeHistory, pages, START, WRITERS } from './history.ts';

@@ -12,10 +12,13 @@ import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type pg from 'pg';
 import { createAccessService, LARGEST_BATCH } from './access/access-service.ts';
 import { startBackgroundTasks } from './access/background.ts';
-import { loggingClockDifference } from './access/clock-difference.ts';
 import { createAccessHistory, createHistoryTurns } from './access/history.ts';
 import { type AccessRecorder, createAccessRecorder } from './access/record.ts';
-import { type AccessStatements, createAccessStatements } from './access/statements.ts';
+import {
+  type AccessStatements,
+  createAccessStatements,
+  loggingClockDifference,
+} from './access/statements.ts';
 import { createUsage } from './access/usage.ts';
 import { createApprovals } from './approvals.ts';
 import { createApps } from './apps.ts';

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { digestAccessRecord } from '@phds/record-chain/access-record';
-import { hashBatch, hashBeginning } from '@phds/record-chain/chain';
+import { digestAccessRecord, hashBatch, hashBeginning } from '@phds/record-chain/chain';
 import { timeOfUuid, toUuidText } from '@phds/record-chain/uuid';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type AccessRecord, digestAccessRecord } from '@phds/record-chain/access-record';
-import { hashBatch, hashBeginning } from '@phds/record-chain/chain';
+import { type AccessRecord, digestAccessRecord, hashBatch, hashBeginning } from '@phds/record-chain/chain';
 import { Batcher } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError } from '@phds/service-kit/errors';

@@ -3,13 +3,11 @@ import type {
   Access as AccessMessage,
   Verdict as VerdictMessage,
 } from '@phds/contracts/phds/consent/v1/access_pb';
-import type { AccessRecord } from '@phds/record-chain/access-record';
-import type { ChainedBatch } from '@phds/record-chain/chain';
+import type { AccessRecord, ChainedBatch } from '@phds/record-chain/chain';
 import { parseUuid } from '@phds/record-chain/uuid';
 import { AppError } from '@phds/service-kit/errors';
 import { readStatement } from '@phds/service-kit/postgres/sql';
-import type { RestoreGuard } from '@phds/service-kit/restore/guard';
-import { Unverified } from '@phds/service-kit/restore/guard';
+import { type RestoreGuard, Unverified } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
 import { byteaArray, int4Array, int8Array, textArray, uuidArray } from './binary-arrays.ts';
 
@@ -143,4 +141,41 @@ function toJudgeColumns(accesses: readonly Access[], userRefs: readonly Uint8Arr
     textArray(accesses, (access) => access.dataFrom),
     uuidArray(userRefs, (ref) => ref),
   ];
+}
+
+type Say = (details: object, text: string) => void;
+
+/** While clocks differ, every batch fails; one log line a minute is enough. */
+const SAID_EVERY_MS = 60_000;
+
+/** Wraps the store to log that clocks differ, once a minute, and when they agree again. */
+export function loggingClockDifference(
+  store: AccessStatements,
+  log: { readonly error: Say; readonly info: Say },
+): AccessStatements {
+  /** Monotonic milliseconds; null while clocks agree. */
+  let saidAt: number | null = null;
+  return {
+    ...store,
+    async insert(batch) {
+      try {
+        await store.insert(batch);
+      } catch (error) {
+        if (
+          error instanceof ClocksDiffer &&
+          (saidAt === null || performance.now() - saidAt >= SAID_EVERY_MS)
+        ) {
+          saidAt = performance.now();
+          const { processClock, databaseClock } = error;
+          log.error(
+            { processClock, databaseClock },
+            'no access is recorded: the clocks of this process and of the database differ by more than ACCESS_CLOCK_TOLERANCE_MS',
+          );
+        }
+        throw error;
+      }
+      if (saidAt !== null) log.info({}, 'accesses are recorded again: the clocks agree');
+      saidAt = null;
+    },
+  };
 }

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { type AccessRecord, digestAccessRecord, encodeAccessRecord } from '../src/access-record.ts';
-import { hashBatch, hashBeginning } from '../src/chain.ts';
+import {
+  type AccessRecord,
+  digestAccessRecord,
+  encodeAccessRecord,
+  hashBatch,
+  hashBeginning,
+} from '../src/chain.ts';
 import { firstUuidOf, parseUuid, timeOfUuid, toUuidText } from '../src/uuid.ts';
 
 const RECORD: AccessRecord = {
