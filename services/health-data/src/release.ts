@@ -1,50 +1,29 @@
+import { create } from '@bufbuild/protobuf';
 import type { EndpointId } from '@phds/catalog/endpoints';
-import { isAmongNewest, toPage } from '@phds/catalog/pagination';
+import { isAmongNewest } from '@phds/catalog/pagination';
+import { type Access as AccessMessage, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { QueryParametersSchema, type ReadRequest } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import type { Turns } from '@phds/service-kit/batcher';
-import { AppError, unauthorized } from '@phds/service-kit/errors';
-import type { Caller } from './caller.ts';
+import { AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
+import type { AccessAssertion } from '@phds/service-kit/trust/access-assertion';
+import { findEndpointId } from '@phds/service-kit/wire-enums';
 import { type Answer, type Document, toDocument } from './document.ts';
 import type { PublicIds, ReaderIds } from './public-ids.ts';
-import { resolveParameters, type SentRequest } from './request.ts';
-import { type DataParts, readResource } from './resources.ts';
-
-/** The result of a recorded access, judged after the record was durable. */
-export type Verdict =
-  | 'released'
-  | 'token_expired'
-  | 'token_revoked'
-  | 'family_revoked'
-  | 'grant_revoked'
-  | 'grant_expired'
-  | 'scope_withdrawn'
-  | 'app_not_alive'
-  | 'window_changed'
-  | 'restore_unconfirmed';
+import { resolveParameters } from './request.ts';
+import { type DataParts, getDataPath, readResource } from './resources.ts';
 
 /** A response about to be released: no values, no tokens. `dataFrom` is the data window used for it. */
-export interface Access extends Omit<Caller, 'scopes' | 'sub'> {
-  readonly scope: string;
-  /** Path of the public interface, such as `/api/v1/health-data/heart`. */
-  readonly endpoint: string;
-  /** As requested; empty for no bound. */
-  readonly from: string;
-  readonly to: string;
-  readonly page: number;
-  readonly recordCount: number;
-  readonly requestId: string;
-}
+export type Access = Omit<AccessMessage, '$typeName' | '$unknown'>;
 
-export interface AccessRecorder {
-  /**
-   * Resolves with the verdict once the record is durable. Rejects with `access_not_recorded` if that is uncertain; then nothing may
-   * be released.
-   */
-  record(access: Access): Promise<Verdict>;
-}
+/**
+ * Resolves with the verdict once the record is durable. Rejects with `access_not_recorded` if that is uncertain; then nothing may be
+ * released.
+ */
+export type RecordAccess = (access: Access) => Promise<Verdict>;
 
 export interface ReleaseParts {
   readonly data: DataParts;
-  readonly recorder: AccessRecorder;
+  readonly record: RecordAccess;
   readonly publicIds: PublicIds;
   /** The turns of apps for reads that share no statement with others. */
   readonly turns: Turns;
@@ -58,7 +37,7 @@ export interface AskedData {
   readonly endpoint: string;
   readonly requestId: string;
   /** Throws INVALID_REQUEST for invalid parameters. */
-  readonly prepare: (caller: Caller, ids: ReaderIds) => PreparedRead;
+  readonly prepare: (caller: AccessAssertion, ids: ReaderIds) => PreparedRead;
 }
 
 export interface PreparedRead {
@@ -77,8 +56,8 @@ export interface PreparedRead {
  * the rows, record the access durably, and release the response only if consent then judges the access alive.
  */
 export async function releaseData(
-  { data, recorder, publicIds, turns }: ReleaseParts,
-  caller: Caller,
+  { data, record, publicIds, turns }: ReleaseParts,
+  caller: AccessAssertion,
   { scopes, endpoint, requestId, prepare }: AskedData,
 ): Promise<Document> {
   checkAdmission(caller, scopes);
@@ -88,12 +67,12 @@ export async function releaseData(
   const answer = await (takesTurn ? turns(clientId, () => read(data)) : read(data));
   const isError = answer instanceof AppError;
   const scope = (isError ? undefined : answer.scope) ?? scopes.join(' ');
-  const verdict = await recorder.record({
+  const verdict = await record({
     clientId,
     userId,
     grantId: caller.grantId,
     familyId: caller.familyId,
-    tokenHash: caller.tokenHash,
+    tokenHash: Buffer.from(caller.tokenHash, 'base64url'),
     tokenExpiresAt: caller.tokenExpiresAt,
     scope,
     endpoint,
@@ -102,28 +81,35 @@ export async function releaseData(
     page,
     recordCount: isError ? 0 : answer.recordCount,
     requestId,
-    dataFrom,
+    dataFrom: dataFrom ?? '',
   });
-  if (verdict !== 'released') throw toRefusal(verdict, scope);
+  if (verdict !== Verdict.RELEASED) throw toRefusal(verdict, scope);
   if (isError) throw answer;
   return toDocument(answer, ids);
 }
 
-/** A request of the data API. */
-export function askForResource(request: SentRequest): AskedData {
-  const { path, medicationId, parameters: sent, requestId } = request;
+/** A request of the data API. Throws INVALID_REQUEST for an unknown endpoint, NOT_FOUND for an unknown category. */
+export function askForResource(request: ReadRequest): AskedData {
+  const { medicationId, parameters: sent = create(QueryParametersSchema), requestId } = request;
+  const endpoint = findEndpointId(request.endpoint);
+  if (endpoint === null) throw invalidRequest('endpoint', 'is not known');
+  const path = getDataPath(endpoint, request.category);
   return {
     scopes: [path.scope],
     endpoint: path.path,
     requestId,
     prepare: ({ clientId, userId, dataFrom }, ids) => {
       const parameters = resolveParameters(sent, path);
+      const { page, window, updatedSince } = parameters;
+      const isWhole = window.from === null && window.to === null && updatedSince === null;
+      const isNewestPage = isWhole && isAmongNewest(parameters);
+      const isQuick = endpoint === 'health-data' ? isNewestPage : SUMMARIES.has(endpoint);
       const asked = { path, medicationId, parameters, askedBy: clientId, ids, userId, dataFrom };
       return {
         from: sent.from,
         to: sent.to,
-        page: parameters.page,
-        takesTurn: !isOfNewestPage(request) && !SUMMARIES.has(path.endpoint),
+        page,
+        takesTurn: !isQuick,
         read: (data) => readResource(data, asked),
       };
     },
@@ -132,15 +118,8 @@ export function askForResource(request: SentRequest): AskedData {
 
 const SUMMARIES: ReadonlySet<EndpointId> = new Set(['aggregations', 'trends']);
 
-function isOfNewestPage({ path, parameters }: SentRequest): boolean {
-  const { from, to, updatedSince } = parameters;
-  return (
-    path.endpoint === 'health-data' && isAmongNewest(toPage(parameters)) && from + to + updatedSince === ''
-  );
-}
-
 /** Refuses calls that no judgement could release, before any row is read. Expiry is judged by the ledger's clock. */
-function checkAdmission(caller: Caller, scopes: readonly string[]): void {
+function checkAdmission(caller: AccessAssertion, scopes: readonly string[]): void {
   const lacking = scopes.find((scope) => !caller.scopes.includes(scope));
   if (lacking !== undefined) {
     throw new AppError('insufficient_scope', `The token lacks the scope ${lacking}.`, {
@@ -150,22 +129,29 @@ function checkAdmission(caller: Caller, scopes: readonly string[]): void {
   if (caller.userId === '') throw consentRequired(scopes.join(' '));
 }
 
-function toRefusal(verdict: Exclude<Verdict, 'released'>, scope: string): AppError {
+function toRefusal(verdict: Verdict, scope: string): AppError {
   switch (verdict) {
-    case 'token_expired':
+    case Verdict.TOKEN_EXPIRED:
       return new AppError('token_expired');
-    case 'grant_expired':
-    case 'scope_withdrawn':
+    case Verdict.GRANT_EXPIRED:
+    case Verdict.SCOPE_WITHDRAWN:
       return consentRequired(scope);
-    case 'window_changed':
+    case Verdict.WINDOW_CHANGED:
       return new AppError('assertion_stale');
-    case 'token_revoked':
-    case 'family_revoked':
-    case 'grant_revoked':
-    case 'app_not_alive':
-    case 'restore_unconfirmed':
-      return unauthorized(verdict);
+    case Verdict.TOKEN_REVOKED:
+    case Verdict.FAMILY_REVOKED:
+    case Verdict.GRANT_REVOKED:
+    case Verdict.APP_NOT_ALIVE:
+    case Verdict.RESTORE_UNCONFIRMED:
+      return unauthorized(Verdict[verdict].toLowerCase());
+    default:
+      return notRecorded(new Error('unknown verdict'));
   }
+}
+
+export function notRecorded(cause: unknown): AppError {
+  const options = { cause, retryAfterSeconds: 1 };
+  return new AppError('access_not_recorded', 'The access could not be recorded.', options);
 }
 
 function consentRequired(scope: string): AppError {

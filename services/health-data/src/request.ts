@@ -8,36 +8,16 @@ import {
   type TimeWindow,
 } from '@phds/catalog/instants';
 import { findMetricByName, type Metric } from '@phds/catalog/metrics';
-import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '@phds/catalog/pagination';
+import { toPage } from '@phds/catalog/pagination';
 import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
 import { TREND_BUCKET_DEFAULT, type TrendBucket } from '@phds/catalog/wire-names';
+import {
+  type QueryParameters as SentParameters,
+  TrendBucket as TrendBucketMessage,
+} from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { INVERTED } from './domain/window.ts';
 import type { ReaderIds } from './public-ids.ts';
-
-/** The query parameters as sent by the gateway: empty strings and zeros mean absent. */
-export interface SentParameters {
-  readonly page: number;
-  readonly pageSize: number;
-  readonly from: string;
-  readonly to: string;
-  readonly type: string;
-  /** Null for the default. */
-  readonly bucket: TrendBucket | null;
-  readonly timeZone: string;
-  readonly updatedSince: string;
-}
-
-/** A data request as sent by the gateway. */
-export interface SentRequest {
-  readonly path: DataPath;
-  /** For adherence only. */
-  readonly medicationId: string;
-  readonly parameters: SentParameters;
-  readonly requestId: string;
-  /** The scope by which it is judged; empty for the first that opens it. */
-  readonly scope: string;
-}
 
 /** The validated query parameters. */
 export interface QueryParameters {
@@ -68,7 +48,7 @@ export interface DataRequest {
 }
 
 /**
- * Resolves the parameters and validates them for the endpoint. Throws INVALID_REQUEST naming the first invalid one; the gateway has
+ * Resolves the parameters (empty texts and zeros mean absent) and validates them for the endpoint. Throws INVALID_REQUEST naming the first invalid one; the gateway has
  * already reported all of them.
  */
 export function resolveParameters(sent: SentParameters, { endpoint, category }: DataPath): QueryParameters {
@@ -79,11 +59,10 @@ export function resolveParameters(sent: SentParameters, { endpoint, category }: 
   }
   return {
     // Set even for endpoints without pages, because the page is part of the access record.
-    page: sent.page || PAGE_DEFAULT,
-    pageSize: Math.min(sent.pageSize || PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX),
+    ...toPage(sent.page),
     window: resolveWindow(sent, known.includes('timeZone')),
     metric: sent.type === '' ? null : resolveMetric(sent.type, category),
-    bucket: sent.bucket ?? TREND_BUCKET_DEFAULT,
+    bucket: resolveBucket(sent.bucket),
     timeZone: sent.timeZone === '' ? null : resolveTimeZone(sent.timeZone),
     updatedSince: sent.updatedSince === '' ? null : resolveUpdatedSince(sent),
   };
@@ -106,6 +85,19 @@ function resolveMetric(name: string, category: Category | null): Metric {
   if (metric === null) throw invalidRequest('type', 'is not a known metric type');
   if (category === null || metric.category === category) return metric;
   throw invalidRequest('type', `is not a metric type of ${category}`);
+}
+
+const BUCKETS: Readonly<Record<TrendBucketMessage, TrendBucket>> = {
+  [TrendBucketMessage.UNSPECIFIED]: TREND_BUCKET_DEFAULT,
+  [TrendBucketMessage.HOUR]: 'hour',
+  [TrendBucketMessage.DAY]: 'day',
+};
+
+function resolveBucket(message: TrendBucketMessage): TrendBucket {
+  // An enum field can contain an unknown number.
+  const bucket: TrendBucket | undefined = BUCKETS[message];
+  if (bucket === undefined) throw invalidRequest('bucket', 'is not known');
+  return bucket;
 }
 
 function resolveTimeZone(name: string): string {

@@ -33,7 +33,7 @@ import { createPublicIds, type PublicIds } from './public-ids.ts';
 import { createReadingChanges } from './reading-changes.ts';
 import { createReadings } from './readings.ts';
 import { createHealthRecords } from './records.ts';
-import type { AccessRecorder } from './release.ts';
+import type { RecordAccess } from './release.ts';
 import { createHealthDataService } from './rpc/health-data-service.ts';
 import { createIngestionService, type IngestionParts } from './rpc/ingestion-service.ts';
 import { createPreviewService } from './rpc/preview-service.ts';
@@ -56,7 +56,7 @@ export interface Overrides {
   readonly log?: Logger;
   readonly metrics?: Metrics;
   /** Has accesses recorded and judged, in place of the connection to consent. */
-  readonly accessLog?: SendAccesses;
+  readonly sendAccesses?: SendAccesses;
 }
 
 /** The running service and its parts. Disposal waits for calls in progress. */
@@ -73,7 +73,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const postgres = resources.use(openDatabase(config, log));
   measured.measurePools({ ordinary: postgres.pool });
   const consent = resources.use(connectConsent(config, { service: SERVICE, clock, metrics, reloads }));
-  const recorder = openAccessRecorder(config, overrides.accessLog ?? consent.accessLog);
+  const record = openAccessRecorder(config, overrides.sendAccesses ?? consent.sendAccesses);
   const placement = toPlacement(config);
   const outbox = createChangeOutbox(postgres.pool, placement);
   const intervalMs = config.CHANGE_REPORT_INTERVAL_MS;
@@ -98,7 +98,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
         clock,
         verification,
         pool: postgres.pool,
-        recorder,
+        record,
         ingestion,
         imports,
         metrics: measured,
@@ -119,7 +119,7 @@ interface Parts {
   readonly clock: Clock;
   readonly verification: SessionVerification;
   readonly pool: Postgres['pool'];
-  readonly recorder: AccessRecorder;
+  readonly record: RecordAccess;
   readonly ingestion: IngestionParts;
   readonly imports: Imports;
   readonly metrics: HealthDataMetrics;
@@ -160,7 +160,7 @@ function createReadTurns(pool: Postgres['pool']): Turns {
 }
 
 function createRpcServices(parts: Parts) {
-  const { config, clock, verification, pool, recorder, ingestion, imports, metrics } = parts;
+  const { config, clock, verification, pool, record, ingestion, imports, metrics } = parts;
   const profiles = createProfiles(pool);
   const turns = createReadTurns(pool);
   const data = {
@@ -177,7 +177,7 @@ function createRpcServices(parts: Parts) {
   const publicIds = createPublicIds(config.PUBLIC_ID_KEY);
   const verifyAssertion = createAssertionVerifier({ publicKeys: config.ASSERTION_PUBLIC_KEYS, clock });
   return [
-    createHealthDataService({ data, recorder, publicIds, turns, verifyAssertion }),
+    createHealthDataService({ data, record, publicIds, turns, verifyAssertion }),
     createPreviewService({ data, publicIds, verifySession: verification.verify }),
     createIngestionService({ ...ingestion, imports, zones: profiles }),
     ...(config.SANDBOX ? [createSandbox(parts, publicIds)] : []),

@@ -1,10 +1,12 @@
+import { create } from '@bufbuild/protobuf';
 import { describe, expect, test } from '@jest/globals';
-import { DATA_PATHS } from '@phds/catalog/endpoints';
 import { getMetric } from '@phds/catalog/metrics';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { Endpoint, ReadRequestSchema } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import type { AccessAssertion } from '@phds/service-kit/trust/access-assertion';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import type pg from 'pg';
-import type { Caller } from '../src/caller.ts';
 import { toStatistics } from '../src/domain/summary.ts';
 import { preview } from '../src/preview.ts';
 import { createPublicIds } from '../src/public-ids.ts';
@@ -123,26 +125,15 @@ test('a summary counts for the app of the token, and a preview for the person', 
     clientId: 'app_one',
     userId: 'ada',
     scopes: SCOPE_NAMES,
+    tokenHash: '',
     dataFrom: null,
-  } as unknown as Caller;
-  const recorder = { record: () => Promise.resolve('released' as const) };
+  } as unknown as AccessAssertion;
+  const record = () => Promise.resolve(Verdict.RELEASED);
   const publicIds = createPublicIds(Buffer.alloc(32));
   const turns = <T>(_: string, read: () => Promise<T>) => read();
-  const parameters = {
-    page: 1,
-    pageSize: 5,
-    from: '',
-    to: '',
-    type: '',
-    bucket: null,
-    timeZone: '',
-    updatedSince: '',
-  };
-  for (const path of DATA_PATHS.filter(
-    ({ endpoint }) => endpoint === 'aggregations' || endpoint === 'trends',
-  )) {
-    const request = { path, medicationId: '', parameters, requestId: 'r', scope: '' };
-    await releaseData({ data: ports, recorder, publicIds, turns }, caller, askForResource(request));
+  for (const endpoint of [Endpoint.AGGREGATIONS, Endpoint.TRENDS]) {
+    const asked = askForResource(create(ReadRequestSchema, { endpoint }));
+    await releaseData({ data: ports, record, publicIds, turns }, caller, asked);
   }
   await preview(ports, publicIds, { userId: 'ada', scope: 'read:trends', dataFrom: null });
   expect(askers).toEqual(['app_one', 'app_one', 'person ada', 'person ada']);

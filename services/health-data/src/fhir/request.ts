@@ -1,39 +1,20 @@
 import type { EndpointScope } from '@phds/catalog/endpoints';
-import { type FhirType, fhirPathOf, toPatientId } from '@phds/catalog/fhir/resource-types';
-import {
-  type FhirSearch,
-  isFhirId,
-  parseSearch,
-  type SentParameter,
-  searchForId,
-} from '@phds/catalog/fhir/search';
+import { type FhirType, fhirPathOf, isFhirType, toPatientId } from '@phds/catalog/fhir/resource-types';
+import { type FhirSearch, isFhirId, parseSearch, searchForId } from '@phds/catalog/fhir/search';
 import { parseScopeList } from '@phds/catalog/scopes';
+import type { FhirRequest, ReadRequest } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { AppError, invalidRequest, notFound, unavailable } from '@phds/service-kit/errors';
 import type { ReaderIds } from '../public-ids.ts';
 import type { AskedData } from '../release.ts';
 import { findCursor, type SearchCursor } from './cursor.ts';
 import { readById, readSearch, toContext } from './search.ts';
 
-/** A request of the FHIR interface as sent by the gateway. */
-export interface SentFhirRequest {
-  /** Address of the interface. */
-  readonly base: string;
-  readonly type: FhirType;
-  /** Empty for a search. */
-  readonly id: string;
-  readonly parameters: readonly SentParameter[];
-  /** Whether unknown parameters are ignored. */
-  readonly lenient: boolean;
-  readonly requestId: string;
-  /** The scopes that it is judged by, separated by spaces. */
-  readonly scope: string;
-}
-
 /** Throws INVALID_REQUEST for a bad parameter or a scope that cannot find anything, NOT_FOUND for an id that no resource can have. */
-export function askFhir(sent: SentFhirRequest): AskedData {
-  const { base, type, id, requestId } = sent;
-  const search = toSearch(sent);
-  const judged = toJudged(sent.scope, search);
+export function askFhir({ requestId, scope }: ReadRequest, sent: FhirRequest): AskedData {
+  const { base, resourceType: type, id } = sent;
+  if (!isFhirType(type)) throw notFound();
+  const search = toSearch(type, sent);
+  const judged = toJudged(scope, search);
   return {
     scopes: judged,
     endpoint: fhirPathOf(type, id !== ''),
@@ -62,12 +43,13 @@ export function askFhir(sent: SentFhirRequest): AskedData {
 
 const EXPIRED = 'Consent for a part of this search has ended. Start the search again.';
 
-function toSearch({ type, id, parameters, base, lenient }: SentFhirRequest): FhirSearch {
+function toSearch(type: FhirType, { id, parameters, base, lenient }: FhirRequest): FhirSearch {
   if (id !== '') {
     if (!isFhirId(id)) throw notFound();
     return searchForId(type, id, base);
   }
-  const parsed = parseSearch(type, parameters, base, lenient);
+  const named = parameters.map(({ name, value }) => [name, value] as const);
+  const parsed = parseSearch(type, named, base, lenient);
   if ('search' in parsed) return parsed.search;
   throw invalidRequest(parsed.problems);
 }

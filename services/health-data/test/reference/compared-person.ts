@@ -1,4 +1,6 @@
+import { create } from '@bufbuild/protobuf';
 import { getMetric } from '@phds/catalog/metrics';
+import { QueryParametersSchema, TrendBucket } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { AppError, toAppError } from '@phds/service-kit/errors';
 import type { Answer } from '../../src/document.ts';
 import { deleteReadings, putReadings } from '../../src/ingest-readings.ts';
@@ -107,16 +109,15 @@ export class ComparedPerson {
   async #read(request: Request): Promise<Answer | AppError> {
     const path = getDataPath(request.endpoint, request.category ?? '');
     const parameters = resolveParameters(
-      {
-        page: request.page,
-        pageSize: request.pageSize,
+      create(QueryParametersSchema, {
+        page: { page: request.page, pageSize: request.pageSize },
         from: request.from ?? '',
         to: request.to ?? '',
         type: request.type === null ? '' : getMetric(request.type).name,
-        bucket: request.bucket,
+        bucket:
+          request.bucket === null ? 0 : { hour: TrendBucket.HOUR, day: TrendBucket.DAY }[request.bucket],
         timeZone: request.timeZone ?? '',
-        updatedSince: '',
-      },
+      }),
       path,
     );
     return readResource(this.#next().data, {

@@ -1,3 +1,5 @@
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { QueryParametersSchema } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { AppError } from '@phds/service-kit/errors';
 import { createPublicIds } from '../../src/public-ids.ts';
 import { resolveParameters } from '../../src/request.ts';
@@ -40,7 +42,7 @@ export class SyncingApp {
   /** Reads the next page. An app that crashes before it has stored the answer forgets it. Returns whether there is more. */
   async step(instance: Instance, pageSize: number, crashes: boolean): Promise<boolean> {
     const updatedSince = this.#cursor ?? EVERYTHING;
-    const answer = await this.#read<Change>(instance, { updatedSince, pageSize });
+    const answer = await this.#read<Change>(instance, { updatedSince, page: { pageSize } });
     if (answer instanceof AppError) {
       if (answer.reason !== 'cursor_expired') throw answer;
       this.#cursor = null;
@@ -66,17 +68,19 @@ export class SyncingApp {
   async list(instance: Instance): Promise<ListedReading[]> {
     const listed: ListedReading[] = [];
     for (let page = 1; ; page += 1) {
-      const answer = await this.#read<ListedReading>(instance, { page, pageSize: 100 });
+      const answer = await this.#read<ListedReading>(instance, { page: { page, pageSize: 100 } });
       if (answer instanceof AppError) throw answer;
       listed.push(...answer.data);
       if (page >= answer.pagination.totalPages) return listed.sort(byId);
     }
   }
 
-  async #read<Item>({ data }: Instance, sent: object): Promise<Page<Item> | AppError> {
+  async #read<Item>(
+    { data }: Instance,
+    sent: MessageInitShape<typeof QueryParametersSchema>,
+  ): Promise<Page<Item> | AppError> {
     const path = getDataPath('health-data', 'heart');
-    const absent = { page: 0, pageSize: 0, from: '', to: '', bucket: null, timeZone: '', updatedSince: '' };
-    const parameters = resolveParameters({ ...absent, type: this.#type, ...sent }, path);
+    const parameters = resolveParameters(create(QueryParametersSchema, { type: this.#type, ...sent }), path);
     const who = { askedBy: 'app_sync', ids, userId: this.#userId, dataFrom: this.dataFrom };
     const answer = await readResource(data, { path, medicationId: '', parameters, ...who });
     return answer instanceof AppError ? answer : JSON.parse(answer.text);

@@ -22,7 +22,7 @@ import { createService as createAuthorization } from '../../../../services/autho
 import { readEnvironment as readConsentConfig } from '../../../../services/consent/src/config.ts';
 import { createService as createConsent } from '../../../../services/consent/src/service.ts';
 import { createBatchedReads, type ReadData } from '../../../../services/gateway/src/clients/batched-reads.ts';
-import { createRpcAccessLog } from '../../../../services/health-data/src/clients/consent-connection.ts';
+import type { SendAccesses } from '../../../../services/health-data/src/clients/consent-connection.ts';
 import { readEnvironment } from '../../../../services/health-data/src/config.ts';
 import { createService } from '../../../../services/health-data/src/service.ts';
 import { Network, type Stopped, withPositions } from './disturbances.ts';
@@ -289,7 +289,7 @@ async function startDataPath(options: DataPathOptions): Promise<DataPath> {
     await createService(readEnvironment(settings), {
       clock: control.clock,
       log: createLogger({ service: 'health-data', level: 'silent' }),
-      accessLog: records.accessLog,
+      sendAccesses: records.sendAccesses,
     }),
   );
   const reads = openReads(control, options.toHealthData(healthData), resources);
@@ -317,13 +317,11 @@ function openReads(control: Control, to: Destination, resources: AsyncDisposable
 function openRecords({ control, consent: to, stops }: DataPathOptions, resources: AsyncDisposableStack) {
   const channel = resources.use(openRpcChannel({ ...to, deadlineMs: DEADLINE_MS }));
   const connection = new Connection();
-  const record = createRpcAccessLog({
-    recordAccess: connection.carry(channel.client(AccessService).recordAccess),
-  });
-  const real: typeof record = async (accesses) => {
-    const verdicts = await record(accesses);
+  const record = connection.carry(channel.client(AccessService).recordAccess);
+  const real: SendAccesses = async (accesses) => {
+    const { verdicts } = await record({ accesses: [...accesses] });
     return stops && control.stopped !== null ? control.stopped.receive(verdicts) : verdicts;
   };
-  const varied = vary(control, { real }, ({ accessLog }) => accessLog && { real: accessLog(real) });
-  return { connection, accessLog: (accesses: Parameters<typeof record>[0]) => varied.real(accesses) };
+  const varied = vary(control, { real }, ({ sendAccesses }) => sendAccesses && { real: sendAccesses(real) });
+  return { connection, sendAccesses: (accesses: Parameters<SendAccesses>[0]) => varied.real(accesses) };
 }

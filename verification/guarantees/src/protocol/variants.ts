@@ -1,3 +1,4 @@
+import { Verdict as ReleaseVerdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { isConnectionLost } from '@phds/service-kit/rpc/errors';
 import type pg from 'pg';
 import type { ConsentLedger } from '../../../../services/authorization/src/clients/consent.ts';
@@ -9,7 +10,6 @@ import type {
 } from '../../../../services/consent/src/access/statements.ts';
 import type { ReadRpcs } from '../../../../services/gateway/src/clients/batched-reads.ts';
 import type { SendAccesses } from '../../../../services/health-data/src/clients/consent-connection.ts';
-import type { Verdict as ReleaseVerdict } from '../../../../services/health-data/src/release.ts';
 import { type Action, type ActionOf, HEART, type History, HOUR, MINUTE, SLEEP } from './history.ts';
 import type { Rule } from './oracle.ts';
 
@@ -64,7 +64,7 @@ export interface BrokenVariant {
   readonly shownBy: History;
   readonly accessRecords?: (real: AccessStatements) => Partial<AccessStatements>;
   /** How health-data has a batch recorded and judged. */
-  readonly accessLog?: (real: SendAccesses) => SendAccesses;
+  readonly sendAccesses?: (real: SendAccesses) => SendAccesses;
   /** How the gateway sends a batch of reads. */
   readonly sendReads?: (real: ReadRpcs['reads']) => ReadRpcs['reads'];
   readonly ledger?: (real: ConsentLedger, surroundings: Surroundings) => Partial<ConsentLedger>;
@@ -207,17 +207,17 @@ const BATCHES: Record<string, BrokenVariant> = {
     mistake: 'a batch is released if its first access may be released',
     breaks: 'data-after-revocation',
     shownBy: history(approveSecond, requestAll, revokeGrant),
-    accessLog: (real) => async (accesses) => {
+    sendAccesses: (real) => async (accesses) => {
       const verdicts = await real(accesses);
-      return verdicts.map(() => verdicts[0] ?? null);
+      return verdicts.map(() => verdicts[0] ?? ReleaseVerdict.UNSPECIFIED);
     },
   },
   'released-by-the-verdicts-of-another-batch': {
     mistake: 'a batch is released by the verdicts of the batch before it',
     breaks: 'data-after-revocation',
     shownBy: history(request, revokeGrant, request),
-    accessLog(real) {
-      let last: readonly (ReleaseVerdict | null)[] = [];
+    sendAccesses(real) {
+      let last: readonly ReleaseVerdict[] = [];
       return async (accesses) => {
         const before = last;
         last = await real(accesses);
@@ -229,7 +229,7 @@ const BATCHES: Record<string, BrokenVariant> = {
     mistake: 'one access drops out of a batch after the record, and the verdicts of the others move up',
     breaks: 'data-after-revocation',
     shownBy: history(approveSecond, requestAll, revokeGrant),
-    accessLog: (real) => async (accesses) => {
+    sendAccesses: (real) => async (accesses) => {
       const [first, ...others] = await real(accesses);
       return first === undefined ? [] : [...others, first];
     },
@@ -249,21 +249,21 @@ const BATCHES: Record<string, BrokenVariant> = {
     mistake: 'health-data releases accesses for which no verdict came',
     breaks: 'data-after-revocation',
     shownBy: history(revokeGrant, { ...requestAll, stop: { at: 'answered', lacks: 'verdict' } }),
-    accessLog: (real) => async (accesses) => {
+    sendAccesses: (real) => async (accesses) => {
       const verdicts = await real(accesses);
-      return accesses.map((_, index) => verdicts[index] ?? 'released');
+      return accesses.map((_, index) => verdicts[index] ?? ReleaseVerdict.RELEASED);
     },
   },
   'released-when-the-connection-is-lost': {
     mistake: 'health-data releases a batch whose connection is lost after the record and before the verdicts',
     breaks: 'data-after-revocation',
     shownBy: history(revokeGrant, { ...request, stop: { at: 'recorded', loses: 'records' } }),
-    accessLog: (real) => async (accesses) => {
+    sendAccesses: (real) => async (accesses) => {
       try {
         return await real(accesses);
       } catch (error) {
         if (!isConnectionLost(error)) throw error;
-        return accesses.map(() => 'released');
+        return accesses.map(() => ReleaseVerdict.RELEASED);
       }
     },
   },
@@ -272,14 +272,15 @@ const BATCHES: Record<string, BrokenVariant> = {
       'reads that the gateway sends again after a lost connection are released without a record of their own',
     breaks: 'data-without-record',
     shownBy: history(revokeGrant, { ...requestAll, stop: { at: 'recorded', loses: 'reads' } }),
-    accessLog(real) {
+    sendAccesses(real) {
       const sent = new Set<string>();
       return async (accesses) => {
         const unsent = accesses.filter(({ requestId }) => !sent.has(requestId) && sent.add(requestId));
         const verdicts = unsent.length === 0 ? [] : await real(unsent);
         return accesses.map((access) => {
           const index = unsent.indexOf(access);
-          return index === -1 ? 'released' : (verdicts[index] ?? null);
+          const known = index === -1 ? ReleaseVerdict.RELEASED : verdicts[index];
+          return known ?? ReleaseVerdict.UNSPECIFIED;
         });
       };
     },
