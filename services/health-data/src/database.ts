@@ -1,7 +1,6 @@
 import { withinCalendar } from '@phds/catalog/instants';
 import { notFound } from '@phds/service-kit/errors';
 import type pg from 'pg';
-import type { ImportKey } from './domain/import-progress.ts';
 import { inWriteTurn } from './write-turns.ts';
 
 /**
@@ -33,38 +32,29 @@ export function toPoolSettings({ distributed }: Placement) {
   return distributed ? COORDINATOR_SETTINGS : POOL_SETTINGS;
 }
 
-export interface WriteOptions {
-  readonly signal?: AbortSignal;
-  /** The import that the write belongs to. */
-  readonly during?: ImportKey | null;
+/** Names an import of a person: the format, and the SHA-256 of the imported content in lower-case hex. */
+export interface ImportName {
+  readonly format: string;
+  readonly digest: string;
 }
 
 /**
  * Runs a transaction that does not overlap with other writes of the same user. Concurrent importers of one user wait for each
- * other, which avoids deadlocks and keeps counts correct. The signal closes the connection, so that the server aborts the
- * transaction. Throws NOT_FOUND if the write belongs to an import that does not exist.
+ * other, which avoids deadlocks and keeps counts correct. Throws NOT_FOUND if the write belongs to an import (`during`) that does not
+ * exist, because the person was erased since it started.
  */
 export function writeForUser<T>(
   pool: pg.Pool,
   userId: string,
   write: (client: pg.PoolClient) => Promise<T>,
-  options: WriteOptions = {},
-): Promise<T> {
-  return inWriteTurn(pool, userId, () => transactForUser(pool, userId, write, options));
-}
-
-function transactForUser<T>(
-  pool: pg.Pool,
-  userId: string,
-  write: (client: pg.PoolClient) => Promise<T>,
-  { signal, during }: WriteOptions,
+  during?: ImportName,
 ): Promise<T> {
   const work = async (client: pg.PoolClient) => {
     await client.query("SELECT pg_advisory_xact_lock(hashtextextended('health-data ' || $1, 0))", [userId]);
-    if (during) await requireImport(client, during);
+    if (during !== undefined) await requireImport(client, userId, during);
     return write(client);
   };
-  return transact(pool, 'BEGIN', work, signal);
+  return inWriteTurn(pool, userId, () => transact(pool, 'BEGIN', work));
 }
 
 /** Reads with a statement timeout in milliseconds, and with memory to group the hours of some years. */
@@ -84,14 +74,10 @@ export async function transact<T>(
   pool: pg.Pool,
   begin: string,
   work: (client: pg.PoolClient) => Promise<T>,
-  signal?: AbortSignal,
 ): Promise<T> {
   const client = await pool.connect();
-  const abort = () => void client.end();
   let broken: Error | undefined;
   try {
-    signal?.throwIfAborted();
-    signal?.addEventListener('abort', abort);
     await client.query(begin);
     const result = await work(client);
     await client.query('COMMIT');
@@ -103,13 +89,16 @@ export async function transact<T>(
     });
     throw error;
   } finally {
-    signal?.removeEventListener('abort', abort);
     client.release(broken);
   }
 }
 
 /** Checked under the lock that an erasure takes too, so that a batch of a running import cannot restore erased data. */
-async function requireImport(client: pg.ClientBase, { userId, format, digest }: ImportKey): Promise<void> {
+async function requireImport(
+  client: pg.ClientBase,
+  userId: string,
+  { format, digest }: ImportName,
+): Promise<void> {
   const text = 'SELECT FROM import WHERE user_id = $1 AND format = $2 AND digest = $3';
   const known = await client.query({ name: 'require-import', text, values: [userId, format, digest] });
   if (known.rowCount === 0) throw notFound('There is no such import.');

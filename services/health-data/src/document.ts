@@ -1,9 +1,8 @@
 import { type Pagination, toPagination } from '@phds/catalog/pagination';
 import type { ReaderIds } from './public-ids.ts';
 
-// Each method works on the rows of one user only. A statement may answer several calls, each with the rows of its own user. Stores
-// throw AppError: `unavailable` if the database cannot be reached, else `internal`. Writes that belong to an import (`during`) throw `not_found` if it does not exist, because
-// the person was erased since it started.
+// Each method works on the rows of one user only. A statement may answer several calls, each with the rows of its own user.
+// Stores throw AppError: `unavailable` if the database cannot be reached, else `internal`.
 
 /** One page of a list, with the number of items on all pages. */
 export interface Page<Item> {

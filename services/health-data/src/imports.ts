@@ -1,87 +1,127 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import {
+  ImportState,
+  type ReportImportRequest,
+  type StartImportRequest,
+} from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest, notFound, type Violation } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
 import { readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import {
-  checkCount,
-  checkImportKey,
-  checkReport,
-  type ImportKey,
-  type ImportProgress,
-  type ImportState,
-  type ImportStatus,
-} from './domain/import-progress.ts';
+import type { ImportName } from './database.ts';
 import type { Profiles } from './profiles.ts';
 
 export interface ImportParts {
   readonly imports: Imports;
-  readonly zones: Pick<Profiles, 'findTimeZone'>;
+  readonly profiles: Pick<Profiles, 'findTimeZone'>;
   readonly clock: Clock;
 }
 
-/** An importer's call at the start. */
-export interface ImportDraft extends ImportKey {
-  /** Bytes. */
-  readonly size: number;
-  /** Starts from the beginning, even if an earlier run did not finish. */
-  readonly again: boolean;
+/** Identifies an import. */
+export interface ImportKey extends ImportName {
+  readonly userId: string;
 }
 
-/** An importer's progress report. */
-export interface ImportReportDraft extends ImportKey, ImportProgress {
-  /** Null for an unknown state. */
-  readonly state: ImportState | null;
+/** The progress of a run. */
+export interface ImportProgress {
+  readonly run: number;
+  /** Everything before it is stored; its unit is chosen by the importer. */
+  readonly position: bigint;
+  /** JSON object that reports on everything before the position. */
+  readonly report: string;
 }
 
 const MAX_LISTED = 100;
 const MAX_RUN = 2 ** 31 - 1;
+const REPORT_MAX_LENGTH = 256 * 1024;
 
 /**
  * Returns where the import starts, at the beginning or where an unfinished run stopped, and the person's zone (empty if none). Throws
  * INVALID_REQUEST.
  */
-export async function startImport(
-  { imports, zones, clock }: ImportParts,
-  { again, size, ...key }: ImportDraft,
-): Promise<ImportProgress & { readonly timeZone: string }> {
-  parseUserId(key.userId);
-  refuse([...checkImportKey(key), ...checkCount('size', size)]);
-  const timeZone = (await zones.findTimeZone(key.userId)) ?? '';
-  return { ...(await imports.start(key, size, again, clock.now())), timeZone };
+export async function startImport({ imports, profiles, clock }: ImportParts, request: StartImportRequest) {
+  const { userId, size, again } = request;
+  parseUserId(userId);
+  refuse([...checkImportName(request), ...checkCount('size', size)]);
+  const timeZone = (await profiles.findTimeZone(userId)) ?? '';
+  return { ...(await imports.start(request, size, again, clock.now())), timeZone };
 }
 
 /** Stores the progress of a run. Throws INVALID_REQUEST, and NOT_FOUND if there is no such import. */
 export async function reportImport(
   { imports, clock }: ImportParts,
-  { userId, format, digest, state, ...progress }: ImportReportDraft,
+  request: ReportImportRequest,
 ): Promise<void> {
+  const { userId, run, position, report } = request;
   parseUserId(userId);
-  const key = { userId, format, digest };
-  const { run, position, report } = progress;
   refuse([
-    ...checkImportKey(key),
+    ...checkImportName(request),
     ...checkCount('run', run, MAX_RUN),
     ...checkCount('position', position),
     ...checkReport(report),
   ]);
+  const state = STATES[request.state] ?? null;
   if (state === null) throw invalidRequest('state', 'must be running, finished or failed');
-  if (!(await imports.report(key, progress, state, clock.now()))) throw notFound('There is no such import.');
+  if (!(await imports.report(request, request, state, clock.now())))
+    throw notFound('There is no such import.');
 }
 
 /** The user's imports, the latest first, and their zone (empty if none). Throws INVALID_REQUEST. */
-export async function listImports(
-  { imports, zones }: ImportParts,
-  userId: string,
-): Promise<{ readonly imports: readonly ImportStatus[]; readonly timeZone: string }> {
+export async function listImports({ imports, profiles }: ImportParts, userId: string) {
   parseUserId(userId);
-  const timeZone = (await zones.findTimeZone(userId)) ?? '';
+  const timeZone = (await profiles.findTimeZone(userId)) ?? '';
   return { imports: await imports.list(userId, MAX_LISTED), timeZone };
+}
+
+function checkImportName({ format, digest }: ImportName): Violation[] {
+  const violations: Violation[] = [];
+  if (!/^[a-z][a-z0-9-]{0,31}$/.test(format))
+    violations.push({ parameter: 'format', message: 'must be a name such as fhir' });
+  if (!/^[0-9a-f]{64}$/.test(digest))
+    violations.push({ parameter: 'digest', message: 'must be a SHA-256 in lower-case hex' });
+  return violations;
+}
+
+/** The violation of a number of bytes or a position. */
+function checkCount(parameter: string, count: number | bigint, max = Number.MAX_SAFE_INTEGER): Violation[] {
+  return count <= max ? [] : [{ parameter, message: `must be at most ${max}` }];
+}
+
+function checkReport(report: string): Violation[] {
+  if (report.length > REPORT_MAX_LENGTH)
+    return [{ parameter: 'report', message: `must be at most ${REPORT_MAX_LENGTH / 1024} KiB` }];
+  return isJsonObject(report) ? [] : [{ parameter: 'report', message: 'must be a JSON object' }];
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
 }
 
 function refuse(violations: readonly Violation[]): void {
   if (violations.length > 0) throw invalidRequest(violations);
 }
+
+/** As they are stored. */
+const STATES = {
+  [ImportState.UNSPECIFIED]: null,
+  [ImportState.RUNNING]: 'running',
+  [ImportState.FINISHED]: 'finished',
+  [ImportState.FAILED]: 'failed',
+} as const;
+
+const STATE_MESSAGES = {
+  running: ImportState.RUNNING,
+  finished: ImportState.FINISHED,
+  failed: ImportState.FAILED,
+};
+
+type StoredState = keyof typeof STATE_MESSAGES;
 
 const START = readStatement(new URL('sql/start-import.sql', import.meta.url));
 
@@ -106,7 +146,7 @@ interface ListedRow {
   readonly format: string;
   readonly digest: string;
   readonly size: string;
-  readonly state: ImportState;
+  readonly state: StoredState;
   readonly report: string;
   readonly started_at: Date;
   readonly reported_at: Date;
@@ -122,14 +162,14 @@ export function createImports(pool: pg.Pool) {
      * Starts an import, or resumes an unfinished one at the position of its furthest report. With `again`, or after a finished one,
      * starts a new run at the beginning.
      */
-    async start(key: ImportKey, size: number, again: boolean, now: Date): Promise<ImportProgress> {
+    async start(key: ImportKey, size: bigint, again: boolean, now: Date): Promise<ImportProgress> {
       const values = [...keyOf(key), size, again, now.toISOString()];
       const { rows } = await pool.query<{ run: number; position: string; report: string }>({
         ...START,
         values,
       });
       const { run = 1, position = '0', report = '' } = rows[0] ?? {};
-      return { run, position: Number(position), report };
+      return { run, position: BigInt(position), report };
     },
     /**
      * Stores the furthest report of the latest run. A report that is behind it, belongs to an earlier run, or follows the end of the
@@ -138,7 +178,7 @@ export function createImports(pool: pg.Pool) {
     async report(
       key: ImportKey,
       { run, position, report }: ImportProgress,
-      state: ImportState,
+      state: StoredState,
       now: Date,
     ): Promise<boolean> {
       const values = [...keyOf(key), run, position, report, state, now.toISOString()];
@@ -151,13 +191,16 @@ export function createImports(pool: pg.Pool) {
       return rows[0]?.running ?? 0;
     },
     /** The latest first. */
-    async list(userId: string, limit: number): Promise<readonly ImportStatus[]> {
+    async list(userId: string, limit: number) {
       const { rows } = await pool.query<ListedRow>(LIST, [userId, limit]);
-      return rows.map(({ size, started_at, reported_at, ...row }) => ({
-        ...row,
-        size: Number(size),
-        startedAt: started_at,
-        reportedAt: reported_at,
+      return rows.map(({ format, digest, size, state, report, started_at, reported_at }) => ({
+        format,
+        digest,
+        size: BigInt(size),
+        state: STATE_MESSAGES[state],
+        report,
+        startedAt: timestampFromDate(started_at),
+        reportedAt: timestampFromDate(reported_at),
       }));
     },
   };

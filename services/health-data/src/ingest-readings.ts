@@ -1,12 +1,13 @@
 import type { MetricKey } from '@phds/catalog/metrics';
+import type { ReadingWindow as ReadingWindowMessage } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
 import { readStatement, type Statement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { checkBatch, type PutResult, parseAll, parseBatch, type WriteCounts } from './batches.ts';
-import { lowerBound, upperBound, writeForUser } from './database.ts';
-import type { ImportKey } from './domain/import-progress.ts';
+import { type ImportName, lowerBound, upperBound, writeForUser } from './database.ts';
+import { toDate } from './domain/dates.ts';
 import {
   type NewReading,
   parseMetric,
@@ -35,13 +36,22 @@ export interface ReadingWindow {
 const MAX_READINGS = 5_000;
 const MAX_WINDOWS = 100;
 
-/** Every reading of a type and source whose start is in a window, not yet validated. */
-export interface ReadingWindowDraft {
-  readonly type: string;
-  /** Empty for every source. */
-  readonly source: string;
-  readonly range: Range;
+/** What an importer sends at once. */
+export interface ReadingBatch {
+  readonly userId: string;
+  readonly readings: readonly ReadingDraft[];
+  readonly import?: ImportName | undefined;
 }
+
+/** What an importer deletes at once: natural keys and windows. */
+export interface ReadingDeletion {
+  readonly userId: string;
+  readonly keys?: readonly ReadingKeyDraft[];
+  readonly windows?: readonly ReadingWindowDraft[];
+}
+
+/** A window before validation; an empty source is every source. */
+export type ReadingWindowDraft = Omit<ReadingWindowMessage, '$typeName' | '$unknown'>;
 
 export interface ReadingIngestion {
   readonly readingWriter: ReadingWriter;
@@ -55,9 +65,7 @@ export interface ReadingIngestion {
  */
 export async function putReadings(
   parts: ReadingIngestion,
-  userId: string,
-  drafts: readonly ReadingDraft[],
-  during: ImportKey | null = null,
+  { userId, readings: drafts, import: during }: ReadingBatch,
 ): Promise<PutResult> {
   checkBatch(userId, 'readings', drafts.length, MAX_READINGS);
   const now = parts.clock.now();
@@ -75,9 +83,7 @@ export async function putReadings(
  */
 export async function deleteReadings(
   parts: ReadingIngestion,
-  userId: string,
-  keys: readonly ReadingKeyDraft[],
-  windows: readonly ReadingWindowDraft[],
+  { userId, keys = [], windows = [] }: ReadingDeletion,
 ): Promise<number> {
   parseUserId(userId);
   checkLength('keys', keys, MAX_READINGS);
@@ -94,8 +100,9 @@ function checkLength(parameter: string, items: readonly unknown[], max: number):
   throw invalidRequest(parameter, `must hold at most ${max.toLocaleString('en')} items`);
 }
 
-function parseWindowDraft({ type, source, range }: ReadingWindowDraft) {
+function parseWindowDraft({ type, source, from, to }: ReadingWindowDraft) {
   if (source !== '') checkSource(source);
+  const range = { from: toDate(from), to: toDate(to) };
   for (const bound of [range.from, range.to]) {
     // An invalid bound must not be treated as absent.
     if (bound !== null && Number.isNaN(bound.getTime())) throw new RefusedItem('window is no time');
@@ -132,11 +139,11 @@ export function createReadingWriter(pool: pg.Pool, pieceReadings = PIECE_READING
     async put(
       userId: string,
       readings: readonly Identified<NewReading>[],
-      during: ImportKey | null = null,
+      during?: ImportName,
     ): Promise<WriteCounts> {
       if (readings.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
       const write = (client: pg.PoolClient) => runIn(client, userId)(PUT, toColumns(readings));
-      const { number, inserted } = await writeForUser(pool, userId, write, { during });
+      const { number, inserted } = await writeForUser(pool, userId, write, during);
       return { inserted, updated: number - inserted, unchanged: readings.length - number };
     },
     /**

@@ -1,19 +1,22 @@
+import {
+  type DeleteHealthRecordsRequest,
+  HealthRecordKind as HealthRecordKindMessage,
+} from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
 import type pg from 'pg';
-import type { WriteCounts } from './batches.ts';
-import { checkBatch, type PutResult, parseAll, parseBatch } from './batches.ts';
-import { writeForUser } from './database.ts';
+import { checkBatch, type PutResult, parseAll, parseBatch, type WriteCounts } from './batches.ts';
+import { type ImportName, writeForUser } from './database.ts';
 import {
   type HealthRecordDraft,
   type HealthRecordKind,
   type HealthRecordTypes,
+  isKind,
   parseFields,
 } from './domain/health-records.ts';
-import type { ImportKey } from './domain/import-progress.ts';
 import { checkSource, RefusedItem } from './domain/refusal.ts';
-import { columnsOf, tableOf, toColumn } from './records.ts';
+import { columnsOf, tableOf, toColumn, toField } from './records.ts';
 import { toHealthRecordId } from './row-ids.ts';
 
 /** A validated record. */
@@ -27,12 +30,11 @@ export interface NewHealthRecord {
 const MAX_RECORDS = 1_000;
 const KEY_MAX_LENGTH = 200;
 
-/** The natural key of a record, not yet validated. */
-export interface HealthRecordKeyDraft {
-  /** Null for an unknown kind. */
-  readonly kind: HealthRecordKind | null;
-  readonly source: string;
-  readonly key: string;
+/** What an importer sends at once. */
+export interface HealthRecordBatch {
+  readonly userId: string;
+  readonly records: readonly HealthRecordDraft[];
+  readonly import?: ImportName | undefined;
 }
 
 export interface RecordIngestion {
@@ -43,9 +45,7 @@ export interface RecordIngestion {
 /** Stores a batch of records, with the same rules as readings. Throws INVALID_REQUEST for the batch itself. */
 export async function putHealthRecords(
   parts: RecordIngestion,
-  userId: string,
-  drafts: readonly HealthRecordDraft[],
-  during: ImportKey | null = null,
+  { userId, records: drafts, import: during }: HealthRecordBatch,
 ): Promise<PutResult> {
   checkBatch(userId, 'records', drafts.length, MAX_RECORDS);
   const now = parts.clock.now();
@@ -57,12 +57,12 @@ export async function putHealthRecords(
 /** Deletes records by natural key. Returns the number deleted. Throws INVALID_REQUEST. */
 export async function deleteHealthRecords(
   parts: RecordIngestion,
-  userId: string,
-  keys: readonly HealthRecordKeyDraft[],
+  { userId, keys }: DeleteHealthRecordsRequest,
 ): Promise<number> {
   parseUserId(userId);
   if (keys.length > MAX_RECORDS) throw invalidRequest('keys', `must hold at most ${MAX_RECORDS} items`);
-  const rows = parseAll('keys', keys, ({ kind, source, key }) => {
+  const rows = parseAll('keys', keys, ({ kind: sent, source, key }) => {
+    const kind = findKind(sent);
     if (kind === null) throw new RefusedItem('unknown kind');
     checkKey(source, key);
     return { kind, id: toHealthRecordId(userId, kind, source, key) };
@@ -71,12 +71,19 @@ export async function deleteHealthRecords(
 }
 
 function parseHealthRecord(userId: string, draft: HealthRecordDraft, now: Date): NewHealthRecord {
-  const { source, key, kind } = draft;
-  if (kind === null) throw new RefusedItem('record is missing');
+  const { source, key, record } = draft;
+  const { case: kind } = record;
+  if (kind === undefined) throw new RefusedItem('record is missing');
   checkKey(source, key);
   const medicationIdOf = (other: string) => toHealthRecordId(userId, 'medication', source, other);
-  const fields = parseFields(kind, draft.fields, { now, medicationIdOf });
+  const fields = parseFields(kind, record.value, { now, medicationIdOf });
   return { kind, id: toHealthRecordId(userId, kind, source, key), source, fields };
+}
+
+/** The kind that the enum names, as the field of the record's message; null for none. */
+function findKind(kind: HealthRecordKindMessage): HealthRecordKind | null {
+  const name = toField((HealthRecordKindMessage[kind] ?? '').toLowerCase());
+  return isKind(name) ? name : null;
 }
 
 function checkKey(source: string, key: string): void {
@@ -94,7 +101,7 @@ export function createRecordWriter(pool: pg.Pool) {
     async put(
       userId: string,
       records: readonly NewHealthRecord[],
-      during: ImportKey | null = null,
+      during?: ImportName,
     ): Promise<WriteCounts> {
       if (records.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
       const write = async (client: pg.PoolClient) => {
@@ -107,7 +114,7 @@ export function createRecordWriter(pool: pg.Pool) {
         }
         return { inserted, updated, unchanged: records.length - inserted - updated };
       };
-      return writeForUser(pool, userId, write, { during });
+      return writeForUser(pool, userId, write, during);
     },
     /** Deletes by id. A medication is deleted with its adherence entries, which are not counted. */
     delete: (

@@ -4,9 +4,8 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
 import { readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import { writeForUser } from './database.ts';
+import { type ImportName, writeForUser } from './database.ts';
 import { type Answer, toObjectAnswer } from './document.ts';
-import type { ImportKey } from './domain/import-progress.ts';
 import {
   checkProfile,
   DEFAULT_TIME_ZONE,
@@ -30,9 +29,11 @@ export async function readProfile(
 /** Sets the fields of the draft. Throws INVALID_REQUEST naming each invalid field; then nothing is changed. */
 export async function putProfile(
   profiles: Profiles,
-  userId: string,
-  draft: ProfileDraft,
-  during: ImportKey | null = null,
+  {
+    userId,
+    import: during,
+    ...draft
+  }: ProfileDraft & { readonly userId: string; readonly import?: ImportName | undefined },
 ): Promise<void> {
   parseUserId(userId);
   const { changes, violations } = checkProfile(draft);
@@ -123,7 +124,7 @@ export function createProfiles(pool: pg.Pool) {
     async put(
       userId: string,
       { defaultTimeZone, ...given }: ProfileChanges,
-      during: ImportKey | null = null,
+      during?: ImportName,
     ): Promise<void> {
       const write = async (client: pg.PoolClient) => {
         if (typeof given.timeZone === 'string') await checkZone(client, given.timeZone);
@@ -131,7 +132,7 @@ export function createProfiles(pool: pg.Pool) {
         const columns = FIELDS.filter((field) => field in changes).map((field) => COLUMNS[field]);
         await client.query({ ...PUT, values: [userId, ...FIELDS.map((field) => changes[field]), columns] });
       };
-      await writeForUser(pool, userId, write, { during });
+      await writeForUser(pool, userId, write, during);
     },
   };
 }

@@ -24,10 +24,10 @@ export interface HealthRecordQuery extends Slice {
 }
 
 /** A dose with the name of its medication. */
-export type NamedDose = Stored<'adherence-entry'> & { readonly medication: string };
+export type NamedDose = Stored<'adherenceEntry'> & { readonly medication: string };
 
 /** A record as it is found among all of its kind. */
-export type Found<Kind extends HealthRecordKind> = Kind extends 'adherence-entry' ? NamedDose : Stored<Kind>;
+export type Found<Kind extends HealthRecordKind> = Kind extends 'adherenceEntry' ? NamedDose : Stored<Kind>;
 
 export interface DoseQuery {
   readonly userId: string;
@@ -91,7 +91,7 @@ const LISTS: Readonly<Record<HealthRecordEndpoint, ReadList>> = {
       location,
     }),
   }),
-  mood: listOf({ kind: 'mood-entry', prefix: 'mood', judgedBy: 'instant' }),
+  mood: listOf({ kind: 'moodEntry', prefix: 'mood', judgedBy: 'instant' }),
   reports: listOf({
     kind: 'report',
     prefix: 'rpt',
@@ -102,7 +102,7 @@ const LISTS: Readonly<Record<HealthRecordEndpoint, ReadList>> = {
       summary,
     }),
   }),
-  ehr: listOf({ kind: 'ehr-record', prefix: 'ehr', judgedBy: 'instant' }),
+  ehr: listOf({ kind: 'ehrRecord', prefix: 'ehr', judgedBy: 'instant' }),
 };
 
 /** The list of one resource, in its public order. */
@@ -123,7 +123,7 @@ export async function readAdherence(
   if (medicationId === null || !(await parts.healthRecords.hasMedication(request.userId, medicationId))) {
     return notFound();
   }
-  const doses = { kind: 'adherence-entry', prefix: 'adh', judgedBy: 'instant', medicationId } as const;
+  const doses = { kind: 'adherenceEntry', prefix: 'adh', judgedBy: 'instant', medicationId } as const;
   return listOf(doses)(parts, request);
 }
 
@@ -135,7 +135,7 @@ export async function readNewestDoses(
   const { items, total } = await healthRecords.listDoses(query);
   const newest = items.map((dose) => ({
     medication: dose.medication,
-    ...presentFields('adherence-entry', dose),
+    ...presentFields('adherenceEntry', dose),
   }));
   return { total, newest };
 }
@@ -204,7 +204,7 @@ export function createHealthRecords(pool: pg.Pool) {
     /** The newest doses of all medications that the user has, for the user's own view. */
     listDoses: ({ userId, since, limit }: DoseQuery) => {
       const query = { userId, range: { from: since, to: null }, limit, offset: 0 };
-      return list<NamedDose>(pool, 'adherence-entry', NAMED_DOSES, query, ['medication']);
+      return list<NamedDose>(pool, 'adherenceEntry', NAMED_DOSES, query, ['medication']);
     },
     async hasMedication(userId: string, id: string): Promise<boolean> {
       const text = 'SELECT FROM medication WHERE user_id = $1 AND id = $2';
@@ -231,13 +231,13 @@ const ORDERS: Readonly<Record<HealthRecordKind, { readonly window: string | null
   {
     symptom: OCCURRED,
     medication: { window: null, order: 'sort_name' },
-    'adherence-entry': { window: 'at', order: 'at DESC, scheduled_at DESC, taken_at DESC' },
+    adherenceEntry: { window: 'at', order: 'at DESC, scheduled_at DESC, taken_at DESC' },
     condition: SINCE,
     allergy: SINCE,
     appointment: { window: 'starts_at', order: 'starts_at DESC' },
-    'mood-entry': OCCURRED,
+    moodEntry: OCCURRED,
     report: { window: 'generated_at', order: 'generated_at DESC, range_from DESC, range_to DESC' },
-    'ehr-record': OCCURRED,
+    ehrRecord: OCCURRED,
   };
 
 /** One statement returns the page and the total from one snapshot. */
@@ -271,11 +271,11 @@ async function list<Item>(
 /** The times of a record that the FHIR interface shows, both inclusive; kinds with partial dates or none are not in it. */
 const SPANS: { readonly [Kind in HealthRecordKind]?: readonly [start: string, end: string] } = {
   symptom: ['occurred_at', 'occurred_at'],
-  'adherence-entry': [TAKEN_OR_DUE, TAKEN_OR_DUE],
+  adherenceEntry: [TAKEN_OR_DUE, TAKEN_OR_DUE],
   appointment: ['starts_at', 'starts_at'],
-  'mood-entry': ['occurred_at', 'occurred_at'],
+  moodEntry: ['occurred_at', 'occurred_at'],
   report: ['range_from::timestamptz', "(range_to + 1)::timestamptz - interval '1 ms'"],
-  'ehr-record': ['occurred_at', 'occurred_at'],
+  ehrRecord: ['occurred_at', 'occurred_at'],
 };
 
 async function listNewest<Item>(
@@ -288,7 +288,7 @@ async function listNewest<Item>(
   const span = SPANS[kind];
   const newest =
     span && ` ORDER BY ${span[0]} DESC FETCH FIRST ($${values.push(query.limit)}) ROWS WITH TIES`;
-  const columns = ['id', ...columnsOf(kind), ...(kind === 'adherence-entry' ? ['medication'] : [])];
+  const columns = ['id', ...columnsOf(kind), ...(kind === 'adherenceEntry' ? ['medication'] : [])];
   const text = `SELECT ${columns.join(', ')} FROM ${foundIn(kind)} WHERE ${where}${newest ?? ''}`;
   const { rows } = await pool.query({ text, values, types: DATES_AS_TEXT });
   return rows.map((row) => toItem<Item>({ ...row, total: 0 }));
@@ -303,7 +303,7 @@ async function count(pool: pg.Pool, kind: HealthRecordKind, query: DatedRecordQu
 }
 
 function foundIn(kind: HealthRecordKind): string {
-  return kind === 'adherence-entry' ? NAMED_DOSES : tableOf(kind);
+  return kind === 'adherenceEntry' ? NAMED_DOSES : tableOf(kind);
 }
 
 function toDatedConditions(kind: HealthRecordKind, query: DatedRecordQuery, values: unknown[]): string {
@@ -343,7 +343,7 @@ function toConditions(
     add(`${window} <`, upperBound(range.to));
   }
   if (kind === 'report' && coverFrom !== null) add('range_from >=', lowerBound(coverFrom));
-  if (kind === 'adherence-entry' && medicationId !== undefined) add('medication_id =', medicationId);
+  if (kind === 'adherenceEntry' && medicationId !== undefined) add('medication_id =', medicationId);
   return conditions;
 }
 
@@ -368,7 +368,7 @@ function toItem<Item>({ total: _, ...row }: object & { readonly total: number })
 }
 
 export function tableOf(kind: HealthRecordKind): string {
-  return kind.replaceAll('-', '_');
+  return toColumn(kind);
 }
 
 export function columnsOf(kind: HealthRecordKind): string[] {
@@ -380,6 +380,6 @@ export function toColumn(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function toField(column: string): string {
+export function toField(column: string): string {
   return column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,3 +1,4 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Category } from '@phds/catalog/categories';
 import { findMetricByName, getMetric, type MetricKey } from '@phds/catalog/metrics';
 import type { Turns } from '@phds/service-kit/batcher';
@@ -56,12 +57,12 @@ export function createPreparation(parts: SandboxParts, turns: Turns): (userId: s
 
 async function storeLife(parts: SandboxParts, userId: string, life: Life): Promise<void> {
   for await (const readings of toBatches(life.readings, READINGS_AT_ONCE)) {
-    refuseRefusals(await putReadings(parts, userId, readings));
+    refuseRefusals(await putReadings(parts, { userId, readings }));
   }
   for await (const records of toBatches(life.records, RECORDS_AT_ONCE)) {
-    refuseRefusals(await putHealthRecords(parts, userId, records));
+    refuseRefusals(await putHealthRecords(parts, { userId, records }));
   }
-  if (life.profile !== null) await putProfile(parts.profiles, userId, life.profile);
+  if (life.profile !== null) await putProfile(parts.profiles, { ...life.profile, userId });
 }
 
 function refuseRefusals({ refusals: [first] }: PutResult): void {
@@ -108,7 +109,7 @@ export async function changeData(
   if (trigger === 'arrive') {
     const [category] = categories;
     const arrival = toArrival(category, parts.clock.now());
-    if (!isWritten(await putReadings(parts, userId, [arrival]))) return null;
+    if (!isWritten(await putReadings(parts, { userId, readings: [arrival] }))) return null;
     return toChanged(category, { id: toReadingId(userId, parseReadingKey(arrival)) });
   }
   for (const category of categories) {
@@ -119,8 +120,8 @@ export async function changeData(
     if (metric === null) throw new Error(`${newest.type} is no metric type`);
     const isChanged =
       trigger === 'delete'
-        ? (await deleteReadings(parts, userId, [newest], [])) > 0
-        : isWritten(await putReadings(parts, userId, [toCorrection(newest, metric)]));
+        ? (await deleteReadings(parts, { userId, keys: [newest] })) > 0
+        : isWritten(await putReadings(parts, { userId, readings: [toCorrection(newest, metric)] }));
     return isChanged ? toChanged(category, row) : null;
   }
   throw new AppError('conflict', 'The person has no reading that could be changed.');
@@ -159,7 +160,10 @@ export function createSandboxPeople(pool: pg.Pool) {
     ): Promise<(ReadingDraft & { readonly id: string; readonly value: number }) | null> {
       const { rows } = await pool.query<NewestRow>(FIND_NEWEST, [userId, category]);
       const [row] = rows;
-      return row === undefined ? null : { ...row, type: getMetric(row.type).name, unit: '' };
+      if (row === undefined) return null;
+      const { id, value, source } = row;
+      const times = { start: timestampFromDate(row.start), end: timestampFromDate(row.end) };
+      return { id, ...times, type: getMetric(row.type).name, value, unit: '', source };
     },
   };
 }

@@ -179,7 +179,7 @@ function createRpcServices(parts: Parts) {
   return [
     createHealthDataService({ data, record, publicIds, turns, verifyAssertion }),
     createPreviewService({ data, publicIds, verifySession: verification.verify }),
-    createIngestionService({ ...ingestion, imports, zones: profiles }),
+    createIngestionService({ ...ingestion, imports }),
     ...(config.SANDBOX ? [createSandbox(parts, publicIds)] : []),
   ];
 }

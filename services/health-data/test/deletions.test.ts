@@ -68,7 +68,7 @@ describe('an erasure', () => {
 
   test('an interrupted erasure leaves consistent data, and a repeat continues it', async () => {
     const name = { userId: 'broken-off', format: 'fhir', digest: 'a1'.repeat(32) };
-    await createImports(harness.pool).start(name, 1, false, new Date());
+    await createImports(harness.pool).start(name, 1n, false, new Date());
     await harness.put('broken-off', [...times(3 * PIECE, heart), ...times(2 * PIECE, weight)]);
     await deletions.cancelWhen(`(SELECT count(*) FROM reading WHERE user_id = 'broken-off') < ${2 * PIECE}`);
     await expect(erase('broken-off')).rejects.toMatchObject({ code: '57014' });

@@ -79,8 +79,8 @@ export async function writeAll({
   const steps = { ...reading, metric: getMetric('steps'), id: randomUUID() };
   const importKey = { userId: USER, format: 'fhir', digest: '0'.repeat(64) };
   await people.hasProfile(USER);
-  await imports.start(importKey, 1, false, AT);
-  await imports.report(importKey, { run: 1, position: 0, report: '{}' }, 'running', AT);
+  await imports.start(importKey, 1n, false, AT);
+  await imports.report(importKey, { run: 1, position: 0n, report: '{}' }, 'running', AT);
   await profiles.put(USER, { name: 'Ada', defaultTimeZone: 'Europe/Berlin' }, importKey);
   const readings = [reading, sleep, steps].map((one) => ({ ...one, value: 60 }));
   await readingWriter.put(USER, readings, importKey);
@@ -135,13 +135,13 @@ export async function readAll(stores: Stores): Promise<void> {
   const kinds = [
     'symptom',
     'medication',
-    'adherence-entry',
+    'adherenceEntry',
     'condition',
     'allergy',
     'appointment',
-    'mood-entry',
+    'moodEntry',
   ] as const;
-  for (const kind of [...kinds, 'report', 'ehr-record'] as const) {
+  for (const kind of [...kinds, 'report', 'ehrRecord'] as const) {
     await healthRecords.list(kind, {
       userId: USER,
       range: { from: AT, to: AT },

@@ -191,18 +191,18 @@ const RECORD_READS: readonly (readonly [name: string, read: Read, index: string]
     (all) => all.healthRecords.hasMedication(USER, MEDICATION),
     'medication_pkey',
   ],
-  ['adherence', healthRecords('adherence-entry'), 'adherence_entry_user_id_medication_id_at_id_idx'],
+  ['adherence', healthRecords('adherenceEntry'), 'adherence_entry_user_id_medication_id_at_id_idx'],
   ['conditions', healthRecords('condition'), 'condition_pkey'],
   ['allergies', healthRecords('allergy'), 'allergy_pkey'],
   ['appointments', healthRecords('appointment'), 'appointment_user_id_starts_at_id_idx'],
-  ['mood', healthRecords('mood-entry'), 'mood_entry_user_id_occurred_at_id_idx'],
+  ['mood', healthRecords('moodEntry'), 'mood_entry_user_id_occurred_at_id_idx'],
   ['reports', healthRecords('report'), 'report_user_id_generated_at_id_idx'],
-  ['ehr', healthRecords('ehr-record'), 'ehr_record_user_id_occurred_at_id_idx'],
+  ['ehr', healthRecords('ehrRecord'), 'ehr_record_user_id_occurred_at_id_idx'],
   ['the newest symptoms', newest('symptom'), 'symptom_user_id_occurred_at_id_idx'],
   ['the newest appointments', newest('appointment'), 'appointment_user_id_starts_at_id_idx'],
-  ['the newest mood entries', newest('mood-entry'), 'mood_entry_user_id_occurred_at_id_idx'],
+  ['the newest mood entries', newest('moodEntry'), 'mood_entry_user_id_occurred_at_id_idx'],
   ['the newest reports', newest('report'), 'report_user_id_generated_at_id_idx'],
-  ['the newest ehr records', newest('ehr-record'), 'ehr_record_user_id_occurred_at_id_idx'],
+  ['the newest ehr records', newest('ehrRecord'), 'ehr_record_user_id_occurred_at_id_idx'],
 ];
 
 for (const [, read] of [...READS, ...RECORD_READS]) {

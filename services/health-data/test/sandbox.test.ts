@@ -8,7 +8,7 @@ import { unavailable } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createPreparation, type SandboxParts } from '../src/sandbox.ts';
-import { NOW, reading, reasonOf, shareHarness, startHarness } from './harness.ts';
+import { at, NOW, reading, reasonOf, shareHarness, startHarness } from './harness.ts';
 
 const { ARRIVE, CORRECT, DELETE } = SandboxDataChange;
 const CLIENT = 'app_1';
@@ -200,8 +200,8 @@ describe('the preparation of a person', () => {
     const { ports, prepare, finish } = start();
     const perTurn: number[] = [0];
     const count = () => void perTurn.push(0);
-    const at = new Date('2026-01-01T00:00:00Z');
-    const draft = { type: 'Heart Rate', start: at, end: at, value: 60, unit: '', source: 'manual' };
+    const start = at('2026-01-01T00:00:00Z');
+    const draft = { type: 'Heart Rate', start, value: 60, unit: '', source: 'manual' };
     const readings = (function* () {
       for (let made = 0; made < 3_000; made += 1) {
         if (made % 100 === 0) setImmediate(count);

@@ -1,3 +1,4 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { expect, test } from '@jest/globals';
 import { startOfDay } from '@phds/catalog/local-time';
 import { deleteReadings, putReadings } from '../src/ingest-readings.ts';
@@ -41,8 +42,8 @@ const FIRST_DAY = Date.UTC(2025, 5, 1);
 
 /** One of a few hundred keys, some with the same start, so that writes meet again and again. */
 function toKey(random: Random) {
-  const start = new Date(FIRST_DAY + random(20) * DAY_MS + random(4) * 3_600_000);
-  const end = new Date(start.getTime() + random(2) * 60_000);
+  const at = FIRST_DAY + random(20) * DAY_MS + random(4) * 3_600_000;
+  const [start, end] = [timestampFromMs(at), timestampFromMs(at + random(2) * 60_000)];
   const type = pick(random, ['Heart Rate', 'Resting HR', 'Steps']);
   return { type, start, end, source: pick(random, ['apple-watch', 'iphone']) };
 }
@@ -52,24 +53,25 @@ function toWrite(random: Random, userId: string): ({ ingestion }: Instance) => P
   const kind = random(20);
   if (kind < 11) {
     const drafts = times(1 + random(12), () => ({ ...toKey(random), value: 50 + random(30), unit: '' }));
-    return ({ ingestion }) => putReadings(ingestion, userId, drafts);
+    return ({ ingestion }) => putReadings(ingestion, { userId, readings: drafts });
   }
   if (kind < 15) {
     const keys = times(1 + random(12), () => toKey(random));
-    return ({ ingestion }) => deleteReadings(ingestion, userId, keys, []);
+    return ({ ingestion }) => deleteReadings(ingestion, { userId, keys });
   }
   if (kind < 19) {
-    const from = new Date(FIRST_DAY + random(20) * DAY_MS);
-    const range = { from, to: new Date(from.getTime() + random(4) * DAY_MS) };
+    const from = FIRST_DAY + random(20) * DAY_MS;
+    const to = from + random(4) * DAY_MS;
     const window = {
       type: pick(random, ['Heart Rate', 'Resting HR']),
       source: pick(random, ['', 'iphone']),
-      range,
+      from: timestampFromMs(from),
+      to: timestampFromMs(to),
     };
-    return ({ ingestion }) => deleteReadings(ingestion, userId, [], [window]);
+    return ({ ingestion }) => deleteReadings(ingestion, { userId, windows: [window] });
   }
   const zone = pick(random, ['UTC', 'Pacific/Auckland', 'America/New_York']);
-  if (random(3) > 0) return ({ ingestion }) => putProfile(ingestion.profiles, userId, { timeZone: zone });
+  if (random(3) > 0) return ({ ingestion }) => putProfile(ingestion.profiles, { userId, timeZone: zone });
   return ({ ingestion }) => ingestion.eraser.erase(userId);
 }
 

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { getMetric, type MetricKey } from '@phds/catalog/metrics';
 import type pg from 'pg';
-import type { ImportKey } from '../src/domain/import-progress.ts';
+import type { ImportName } from '../src/database.ts';
 import { createReadingWriter, type ReadingWindow } from '../src/ingest-readings.ts';
 import { createProfiles } from '../src/profiles.ts';
 import { toReadingId } from '../src/row-ids.ts';
@@ -18,7 +18,7 @@ export async function shareWritingHarness(poolSize = 8) {
     database,
     pool,
     profiles: createProfiles(pool),
-    put: (userId: string, rows: readonly ReadingRow[], during?: ImportKey) =>
+    put: (userId: string, rows: readonly ReadingRow[], during?: ImportName) =>
       readings.put(userId, rows.map(identify(userId)), during),
     remove: (userId: string, rows: readonly ReadingRow[], windows: readonly ReadingWindow[] = []) =>
       readings.delete(userId, rows.map(identify(userId)), windows),

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { ADA } from '@phds/synthetic/people/ada';
 import { findPerson } from '@phds/synthetic/people/people';
 import type { Person } from '@phds/synthetic/person';
 import type { SyntheticReading } from '@phds/synthetic/reading';
-import { recordsIn, type SyntheticHealthRecord } from '@phds/synthetic/records';
+import { recordsIn } from '@phds/synthetic/records';
 import { openTimeline, readingsIn } from '@phds/synthetic/timeline';
-import type { HealthRecordDraft } from '../domain/health-records.ts';
 import type { ReadingDraft } from '../domain/reading.ts';
-import { toHealthRecordDraft } from '../rpc/ingestion-messages.ts';
 import type { Life } from '../sandbox.ts';
 
 /** Enough for a month of trends and a report; twice as much would keep the first approval waiting twice as long. */
@@ -27,7 +26,8 @@ export function makeUpLife(userId: string, until: Date): Life {
   return {
     profile: profile === null ? null : { ...profile, timeZone },
     readings: map(readingsIn(timeline), toReadingDraft),
-    records: map(recordsIn(timeline), toRecordDraft),
+    // The message fills in what the synthetic record leaves out.
+    records: map(recordsIn(timeline), (record) => create(HealthRecordSchema, record)),
   };
 }
 
@@ -52,10 +52,5 @@ function* map<From, To>(items: Iterable<From>, convert: (item: From) => To): Gen
 }
 
 function toReadingDraft({ type, start, end, value, source }: SyntheticReading): ReadingDraft {
-  return { type, start: new Date(start), end: new Date(end), value, unit: '', source };
-}
-
-/** By the message, which fills in what the synthetic record leaves out. */
-function toRecordDraft(synthetic: SyntheticHealthRecord): HealthRecordDraft {
-  return toHealthRecordDraft(create(HealthRecordSchema, synthetic));
+  return { type, start: timestampFromMs(start), end: timestampFromMs(end), value, unit: '', source };
 }

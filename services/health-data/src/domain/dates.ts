@@ -1,4 +1,9 @@
+import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 import { isDate } from '@phds/catalog/instants';
+
+export function toDate(timestamp: Timestamp | undefined): Date | null {
+  return timestamp === undefined ? null : timestampDate(timestamp);
+}
 
 /** The UTC date of an instant, YYYY-MM-DD; empty for an invalid one. */
 export function toDateText(at: Date): string {

@@ -1,18 +1,15 @@
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { findInstant, isDate } from '@phds/catalog/instants';
 import { ADHERENCE_STATUSES, MEDICATION_PATTERNS, MOODS, SEVERITIES } from '@phds/catalog/wire-names';
-import { findFirstDay } from './dates.ts';
+import type { HealthRecord as HealthRecordMessage } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { findFirstDay, toDate } from './dates.ts';
 import { checkMoment, checkNotBefore1900, RefusedItem } from './refusal.ts';
 
 /** The fields of a record as an importer sent them: texts and times. Absent and empty mean unknown. */
 export type SentFields = Readonly<Record<string, unknown>>;
 
-/** One record of a batch with its natural key, before validation; `kind` is null for a record without content. */
-export interface HealthRecordDraft {
-  readonly key: string;
-  readonly source: string;
-  readonly kind: HealthRecordKind | null;
-  readonly fields: SentFields;
-}
+/** One record of a batch with its natural key, before validation. */
+export type HealthRecordDraft = Omit<HealthRecordMessage, '$typeName' | '$unknown'>;
 
 /** Context that a check may need besides the record. */
 export interface IntakeContext {
@@ -50,7 +47,7 @@ const CONDITION_OR_ALLERGY = {
 };
 
 /**
- * Every kind of record and its fields, in the order in which they are checked, are shown, and order records of the same time.
+ * Every kind of record, by its name in the message, and its fields, in the order in which they are checked, are shown, and order records of the same time.
  * Ingestion, the statements that write and read, and the lists of apps are made from it. The table has the name of the kind and the
  * columns have the names of the fields, in snake case. A value is a text, a number, a `Date`, or a date as YYYY-MM-DD; null is unknown.
  */
@@ -69,7 +66,7 @@ export const HEALTH_RECORDS = {
     condition: optionalText('condition', NAME_MAX),
     pattern: optionalCode('pattern', MEDICATION_PATTERNS),
   },
-  'adherence-entry': {
+  adherenceEntry: {
     medicationId: computed((sent, context) => context.medicationIdOf(MEDICATION_KEY.parse(sent, context))),
     /** The time that counts for a dose: scheduled, or taken for an as-needed one. */
     at: computed((sent, context) => {
@@ -94,7 +91,7 @@ export const HEALTH_RECORDS = {
     /** The offset that it was made in and is returned in. */
     offsetMinutes: computed((sent) => parseDateTime(sent).offsetMinutes),
   },
-  'mood-entry': {
+  moodEntry: {
     mood: required(optionalCode('mood', MOODS)),
     note: optionalText('note', LONG_TEXT_MAX),
     occurredAt: required(optionalMoment('timestamp', checkMoment)),
@@ -110,7 +107,7 @@ export const HEALTH_RECORDS = {
     generatedAt: required(optionalMoment('generatedAt', checkMoment)),
     summary: required(optionalText('summary', LONG_TEXT_MAX)),
   },
-  'ehr-record': {
+  ehrRecord: {
     resourceType: resourceType('resourceType'),
     summary: required(optionalText('summary', TEXT_MAX)),
     occurredAt: required(optionalMoment('timestamp', checkMoment)),
@@ -118,6 +115,10 @@ export const HEALTH_RECORDS = {
 } as const;
 
 export type HealthRecordKind = keyof typeof HEALTH_RECORDS;
+
+export function isKind(name: string): name is HealthRecordKind {
+  return Object.hasOwn(HEALTH_RECORDS, name);
+}
 
 /** The validated content of a record of each kind. */
 export type HealthRecordTypes = {
@@ -200,8 +201,8 @@ function optionalMoment(
   return {
     name,
     parse(sent, { now }) {
-      const at = sent[name];
-      if (!(at instanceof Date)) return null;
+      const at = toDate(sent[name] as Timestamp | undefined);
+      if (at === null) return null;
       check(name, at, now);
       return at;
     },

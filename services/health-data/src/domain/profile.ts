@@ -25,14 +25,7 @@ export interface ProfileChanges {
 }
 
 /** Changes before validation: absent keeps, empty clears. */
-export interface ProfileDraft {
-  readonly name?: string | undefined;
-  readonly gender?: string | undefined;
-  readonly dateOfBirth?: string | undefined;
-  readonly bloodType?: string | undefined;
-  readonly timeZone?: string | undefined;
-  readonly defaultTimeZone?: string | undefined;
-}
+export type ProfileDraft = { readonly [Field in keyof ProfileChanges]?: string | undefined };
 
 /** The zone of a person who has set none. */
 export const DEFAULT_TIME_ZONE = 'UTC';

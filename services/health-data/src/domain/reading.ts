@@ -1,4 +1,6 @@
 import { findMetricByName, type Metric, type MetricKey, roundToDecimals } from '@phds/catalog/metrics';
+import type { Reading as ReadingMessage } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { toDate } from './dates.ts';
 import { checkMoment, checkSource, RefusedItem } from './refusal.ts';
 import { convertToMetricUnit } from './units.ts';
 
@@ -34,20 +36,11 @@ export interface NewReading extends ReadingKey {
   readonly value: number | null;
 }
 
-/** A reading before validation. */
-export interface ReadingDraft extends ReadingKeyDraft {
-  readonly value: number | null;
-  readonly unit: string;
-}
+/** A reading before validation; without an end it ends at its start. */
+export type ReadingDraft = Omit<ReadingMessage, '$typeName' | '$unknown'>;
 
 /** The natural key of a reading before validation. */
-export interface ReadingKeyDraft {
-  readonly type: string;
-  readonly start: Date | null;
-  /** Null for the start. */
-  readonly end: Date | null;
-  readonly source: string;
-}
+export type ReadingKeyDraft = Omit<ReadingDraft, 'value' | 'unit'>;
 
 /** Validates, converts and rounds one reading. Throws RefusedItem with the reason. */
 export function parseReading(draft: ReadingDraft, now: Date): NewReading {
@@ -60,13 +53,14 @@ export function parseReading(draft: ReadingDraft, now: Date): NewReading {
 
 /** Parses a natural key. Throws RefusedItem with the reason. */
 export function parseReadingKey(draft: ReadingKeyDraft): ReadingKey {
-  const { start, end, source } = draft;
-  const metric = parseMetric(draft.type);
-  if (start === null) throw new RefusedItem('start is missing');
-  const endAt = end ?? start;
-  if (endAt < start) throw new RefusedItem('end is before start');
+  const { type, source } = draft;
+  const metric = parseMetric(type);
+  const startAt = toDate(draft.start);
+  if (startAt === null) throw new RefusedItem('start is missing');
+  const endAt = toDate(draft.end) ?? startAt;
+  if (endAt < startAt) throw new RefusedItem('end is before start');
   checkSource(source);
-  return { metric, startAt: start, endAt, source };
+  return { metric, startAt, endAt, source };
 }
 
 /** The metric type of a name in any spelling. Throws RefusedItem for an unknown one. */
@@ -85,8 +79,8 @@ function checkLength({ metric, startAt, endAt }: ReadingKey): void {
   }
 }
 
-function parseValue(metric: Metric, given: number | null, unit: string): number | null {
-  if (given === null) {
+function parseValue(metric: Metric, given: number | undefined, unit: string): number | null {
+  if (given === undefined) {
     if (metric.nullable) return null;
     throw new RefusedItem('value is missing');
   }

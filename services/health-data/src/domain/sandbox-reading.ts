@@ -1,3 +1,4 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Category } from '@phds/catalog/categories';
 import { type Metric, metricsOfCategory, roundToDecimals } from '@phds/catalog/metrics';
 import type { ReadingDraft } from './reading.ts';
@@ -24,10 +25,10 @@ const STEPS = 5;
 /** A reading that arrives now. Its value depends on the time only. */
 export function toArrival(category: Category, now: Date): ReadingDraft {
   const seconds = Math.floor(now.getTime() / 1000);
-  const start = new Date(seconds * 1000);
+  const start = timestampFromMs(seconds * 1000);
   const metric = firstMetric(category);
   const value = shift(metric, ORDINARY[category], (seconds % (2 * STEPS + 1)) - STEPS);
-  return { type: metric.name, start, end: null, value, unit: '', source: SOURCE };
+  return { type: metric.name, start, value, unit: '', source: SOURCE };
 }
 
 /** The same reading with another value. */

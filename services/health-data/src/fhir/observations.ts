@@ -30,7 +30,7 @@ export interface ObservationTexts {
   ofBloodPressure(identity: Identity, halves: Halves): string;
   ofWeight(identity: Identity, entry: WeightEntry): string;
   ofSymptom(identity: Identity, symptom: Stored<'symptom'>): string;
-  ofMood(identity: Identity, entry: Stored<'mood-entry'>): string;
+  ofMood(identity: Identity, entry: Stored<'moodEntry'>): string;
   ofBloodType(identity: Identity, bloodType: BloodType): string;
 }
 

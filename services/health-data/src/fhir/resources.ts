@@ -146,7 +146,7 @@ export function toDiagnosticReport(identity: Identity, report: Stored<'report'>)
 }
 
 /** The summary of a record of an EHR system; the record itself is not stored. */
-export function toDocumentReference(identity: Identity, record: Stored<'ehr-record'>): object {
+export function toDocumentReference(identity: Identity, record: Stored<'ehrRecord'>): object {
   const { resourceType, summary, occurredAt } = record;
   return {
     ...begin('DocumentReference', identity),

@@ -334,7 +334,7 @@ const RECORDS: {
     isUndated: true,
   } satisfies RecordSource<'medication'>,
   MedicationAdministration: {
-    kind: 'adherence-entry',
+    kind: 'adherenceEntry',
     prefix: 'adh',
     scope: 'read:medications',
     timesOf: ({ status, takenAt, at }) => instantOf((status === 'taken' ? takenAt : null) ?? at),
@@ -346,7 +346,7 @@ const RECORDS: {
       Object.entries(DOSES).flatMap(([shown, stored]) =>
         statuses === null || statuses.includes(shown) ? stored : [],
       ),
-  } satisfies RecordSource<'adherence-entry'>,
+  } satisfies RecordSource<'adherenceEntry'>,
   Appointment: {
     kind: 'appointment',
     prefix: 'apt',
@@ -362,12 +362,12 @@ const RECORDS: {
     toText: encode(resources.toDiagnosticReport),
   } satisfies RecordSource<'report'>,
   DocumentReference: {
-    kind: 'ehr-record',
+    kind: 'ehrRecord',
     prefix: 'ehr',
     scope: 'read:ehr',
     timesOf: ({ occurredAt }) => instantOf(occurredAt),
     toText: encode(resources.toDocumentReference),
-  } satisfies RecordSource<'ehr-record'>,
+  } satisfies RecordSource<'ehrRecord'>,
 };
 
 const symptoms = (texts: ObservationTexts): RecordSource<'symptom'> => ({
@@ -378,8 +378,8 @@ const symptoms = (texts: ObservationTexts): RecordSource<'symptom'> => ({
   toText: texts.ofSymptom,
 });
 
-const moods = (texts: ObservationTexts): RecordSource<'mood-entry'> => ({
-  kind: 'mood-entry',
+const moods = (texts: ObservationTexts): RecordSource<'moodEntry'> => ({
+  kind: 'moodEntry',
   prefix: 'mood',
   scope: 'read:mood',
   timesOf: ({ occurredAt }) => instantOf(occurredAt),

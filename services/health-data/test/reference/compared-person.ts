@@ -1,4 +1,5 @@
 import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { getMetric } from '@phds/catalog/metrics';
 import { QueryParametersSchema, TrendBucket } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { AppError, toAppError } from '@phds/service-kit/errors';
@@ -41,7 +42,10 @@ export class ComparedPerson {
 
   async put(batch: readonly Sent[]): Promise<Comparison> {
     const expected = { ...this.person.put(batch), refusals: [] };
-    const served = await putReadings(this.#next().ingestion, this.person.userId, batch.map(toDraft));
+    const served = await putReadings(this.#next().ingestion, {
+      userId: this.person.userId,
+      readings: batch.map(toDraft),
+    });
     return compare('put', served, expected);
   }
 
@@ -50,20 +54,17 @@ export class ComparedPerson {
     const windows = spans.map(({ type, source, from, to }) => ({
       type: getMetric(type).name,
       source: source ?? '',
-      range: { from: toDate(from), to: toDate(to) },
+      ...(from === null ? {} : { from: timestampFromMs(from) }),
+      ...(to === null ? {} : { to: timestampFromMs(to) }),
     }));
-    const served = await deleteReadings(
-      this.#next().ingestion,
-      this.person.userId,
-      keys.map(toDraft),
-      windows,
-    );
+    const { userId } = this.person;
+    const served = await deleteReadings(this.#next().ingestion, { userId, keys: keys.map(toDraft), windows });
     return compare('delete', served, expected);
   }
 
   async move(zone: string): Promise<void> {
     this.person.zone = zone;
-    await putProfile(this.#next().ingestion.profiles, this.person.userId, { timeZone: zone });
+    await putProfile(this.#next().ingestion.profiles, { userId: this.person.userId, timeZone: zone });
   }
 
   async erase(): Promise<void> {
@@ -152,9 +153,6 @@ function compare(about: string, served: object | number, expected: object | numb
 }
 
 function toDraft({ type, start, end, source, value }: Sent) {
-  return { type: getMetric(type).name, start: new Date(start), end: new Date(end), source, value, unit: '' };
-}
-
-function toDate(instant: number | null): Date | null {
-  return instant === null ? null : new Date(instant);
+  const times = { start: timestampFromMs(start), end: timestampFromMs(end) };
+  return { type: getMetric(type).name, ...times, source, unit: '', ...(value === null ? {} : { value }) };
 }
