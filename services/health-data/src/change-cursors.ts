@@ -9,20 +9,21 @@ export interface ChangePlace {
   readonly item: ChangedKey | null;
 }
 
+/** Times are Unix milliseconds. */
 export interface SeenChange {
   readonly number: number;
   /** Null when it was removed, because the change is old. */
-  readonly at: Date | null;
+  readonly at: number | null;
 }
 
 /** The place before all changes. */
 export const START: ChangePlace = { seen: null, item: null };
 
 export interface ChangedKey {
-  readonly startAt: Date;
+  readonly startAt: number;
   readonly metric: string;
   readonly source: string;
-  readonly endAt: Date;
+  readonly endAt: number;
 }
 
 /** The content of a cursor: a position in the order of changes, and what was left out before it. */
@@ -34,9 +35,9 @@ export interface ChangeCursor {
   /** The latest change before the position that the reader may see; null if there is none. */
   readonly visible: SeenChange | null;
   /** Beginning of the data window at the time; null for no limit. */
-  readonly since: Date | null;
+  readonly since: number | null;
   /** Null for a request that begins at a time. */
-  readonly madeAt: Date | null;
+  readonly madeAt: number | null;
 }
 
 const PREFIX = 'cur_';
@@ -44,19 +45,16 @@ const NONCE_BYTES = 12;
 /** More than the longest cursor has, so that all are equally long. */
 const LENGTH = 256;
 
+type SealedChange = readonly [number: number, at: number | null] | null;
+type SealedKey = readonly [startAt: number, metric: string, source: string, endAt: number] | null;
+
 type Sealed = readonly [
   since: number | null,
-  number: number | null,
-  at: number | null,
-  startAt: number | null,
-  endAt: number | null,
-  metric: string | null,
-  source: string | null,
   madeAt: number | null,
-  visibleNumber: number | null,
-  visibleAt: number | null,
-  latestNumber: number | null,
-  latestAt: number | null,
+  seen: SealedChange,
+  item: SealedKey,
+  latest: SealedChange,
+  visible: SealedChange,
   nonce: string,
 ];
 
@@ -68,22 +66,12 @@ type Sealed = readonly [
 export function formatCursor(ids: ReaderIds, context: string, cursor: ChangeCursor): string {
   const { place, latest, visible, since, madeAt } = cursor;
   const { seen, item } = place;
-  const parts: Sealed = [
-    toTime(since),
-    seen?.number ?? null,
-    toTime(seen?.at),
-    toTime(item?.startAt),
-    toTime(item?.endAt),
-    item?.metric ?? null,
-    item?.source ?? null,
-    toTime(madeAt),
-    visible?.number ?? null,
-    toTime(visible?.at),
-    latest?.number ?? null,
-    toTime(latest?.at),
-    randomBytes(NONCE_BYTES).toString('base64url'),
-  ];
-  return PREFIX + ids.seal(JSON.stringify(parts).padEnd(LENGTH), context);
+  const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+  const toSealed = (change: SeenChange | null) => change && ([change.number, change.at] as const);
+  const key = item && ([item.startAt, item.metric, item.source, item.endAt] as const);
+  const changes = [toSealed(seen), key, toSealed(latest), toSealed(visible)] as const;
+  const sealed: Sealed = [since, madeAt, ...changes, nonce];
+  return PREFIX + ids.seal(JSON.stringify(sealed).padEnd(LENGTH), context);
 }
 
 /** The cursor of a text; null if `formatCursor` did not make it for this reader and context. */
@@ -91,36 +79,9 @@ export function findCursor(ids: ReaderIds, context: string, text: string): Chang
   const sealed = text.startsWith(PREFIX) ? ids.open(text.slice(PREFIX.length), context) : null;
   if (sealed === null) return null;
   // Only `formatCursor` can have sealed it.
-  const parts = JSON.parse(sealed) as Sealed;
-  const [since, number, at, startAt, endAt, metric, source, madeAt, ...changes] = parts;
-  const [visibleNumber, visibleAt, latestNumber, latestAt] = changes;
-  return {
-    place: { seen: toSeen(number, at), item: toKey(startAt, endAt, metric, source) },
-    latest: toSeen(latestNumber, latestAt),
-    visible: toSeen(visibleNumber, visibleAt),
-    since: toDate(since),
-    madeAt: toDate(madeAt),
-  };
-}
-
-function toSeen(number: number | null, at: number | null): SeenChange | null {
-  return number === null ? null : { number, at: toDate(at) };
-}
-
-function toKey(
-  startAt: number | null,
-  endAt: number | null,
-  metric: string | null,
-  source: string | null,
-): ChangedKey | null {
-  if (startAt === null || endAt === null) return null;
-  return { startAt: new Date(startAt), endAt: new Date(endAt), metric: metric ?? '', source: source ?? '' };
-}
-
-function toDate(time: number | null): Date | null {
-  return time === null ? null : new Date(time);
-}
-
-function toTime(date: Date | null | undefined): number | null {
-  return date?.getTime() ?? null;
+  const [since, madeAt, seen, item, latest, visible] = JSON.parse(sealed) as Sealed;
+  const toChange = (change: SealedChange) => change && { number: change[0], at: change[1] };
+  const key = item && { startAt: item[0], metric: item[1], source: item[2], endAt: item[3] };
+  const place = { seen: toChange(seen), item: key };
+  return { place, latest: toChange(latest), visible: toChange(visible), since, madeAt };
 }

@@ -33,8 +33,8 @@ export interface ReadingChangeQuery {
   readonly category: Category;
   /** Null for every type of the category. */
   readonly metric: MetricKey | null;
-  /** Readings that start earlier are left out; null for no limit. */
-  readonly since: Date | null;
+  /** Readings that start earlier (Unix milliseconds) are left out; null for no limit. */
+  readonly since: number | null;
   readonly limit: number;
   readonly from: ChangePlace;
   /** A change that was there when the reader got the cursor; null if there was none. */
@@ -74,12 +74,15 @@ export async function readReadingChanges(parts: Parts, request: DataRequest): Pr
   if (category === null) throw new RangeError('Readings are read by category.');
   const metric = parameters.metric?.key ?? null;
   const context = JSON.stringify([userId, category, metric]);
-  const { timeZone, since } = await findOwnWindow(parts.profiles, request);
-  const madeAt = parts.clock.now();
-  const keptSince = new Date(madeAt.getTime() - parts.changeDays * DAY_MS);
+  const { timeZone, since: firstDay } = await findOwnWindow(parts.profiles, request);
+  const since = firstDay?.getTime() ?? null;
+  const madeAt = parts.clock.now().getTime();
+  const keptSince = madeAt - parts.changeDays * DAY_MS;
   const cursor = await findStart(parts, request, context, since);
   const query = { userId, category, metric, since, limit: parameters.pageSize };
-  const page = isTooOld(cursor, keptSince) ? null : await findPage(parts.readingChanges, query, cursor);
+  // By age alone, whatever has changed since.
+  const isTooOld = cursor.madeAt !== null && cursor.madeAt < keptSince;
+  const page = isTooOld ? null : await findPage(parts.readingChanges, query, cursor);
   if (page === null) return new AppError('cursor_expired', CURSOR_EXPIRED_DETAIL);
   const publicIds = ids.toPublicIds(
     'rdg',
@@ -111,7 +114,7 @@ async function findStart(
   { readingChanges }: Parts,
   { ids, userId, parameters }: DataRequest,
   context: string,
-  since: Date | null,
+  since: number | null,
 ): Promise<ChangeCursor> {
   const { updatedSince } = parameters;
   if (updatedSince instanceof Date) {
@@ -152,19 +155,14 @@ async function findPage(
 
 const DAY_MS = 86_400_000;
 
-/** By age alone, whatever has changed since. */
-function isTooOld({ madeAt }: ChangeCursor, keptSince: Date): boolean {
-  return madeAt !== null && madeAt < keptSince;
-}
-
 function toLater(one: SeenChange | null, other: SeenChange | null): SeenChange | null {
   if (one === null || other === null) return one ?? other;
   return one.number < other.number ? other : one;
 }
 
 /** The time of a change as text, unless it is so old that it may be forgotten. */
-function findKept(at: Date | null, keptSince: Date): string | null {
-  return at === null || at < keptSince ? null : at.toISOString();
+function findKept(at: number | null, keptSince: number): string | null {
+  return at === null || at < keptSince ? null : new Date(at).toISOString();
 }
 
 /** The time of a change whose time is not known. */
@@ -173,7 +171,7 @@ const UNKNOWN_TIME = '1970-01-01T00:00:00.000Z';
 function encodeChange(
   { reading, isDeleted, place }: ReadingChange,
   publicId: string,
-  keptSince: Date,
+  keptSince: number,
 ): string {
   const updatedAt = findKept(place.seen?.at ?? null, keptSince) ?? UNKNOWN_TIME;
   const item = encodeReading(reading, publicId);
@@ -226,7 +224,9 @@ export function createReadingChanges(pool: pg.Pool, searchMax = SEARCH_MAX) {
         values: [userId, lowerBound(at)],
       });
       const [row] = rows;
-      return row === undefined ? START : { seen: { number: Number(row.number), at: row.at }, item: null };
+      return row === undefined
+        ? START
+        : { seen: { number: Number(row.number), at: row.at.getTime() }, item: null };
     },
     /** From one snapshot. */
     async list(query: ReadingChangeQuery): Promise<ReadingChanges> {
@@ -246,8 +246,9 @@ function toValues(query: ReadingChangeQuery, limit: number): unknown[] {
   const place =
     from.item === null
       ? [seen + 1, '-infinity', '', '', '-infinity']
-      : [seen, from.item.startAt, from.item.metric, from.item.source, from.item.endAt];
-  return [userId, category, metric, lowerBound(since), limit, ...place, anchor?.number ?? 0];
+      : [seen, toText(from.item.startAt), from.item.metric, from.item.source, toText(from.item.endAt)];
+  const beginning = since === null ? '-infinity' : lowerBound(new Date(since));
+  return [userId, category, metric, beginning, limit, ...place, anchor?.number ?? 0];
 }
 
 function toChanges(query: ReadingChangeQuery, rows: readonly (Row | EmptyRow)[]): ReadingChanges {
@@ -263,7 +264,7 @@ function toChanges(query: ReadingChangeQuery, rows: readonly (Row | EmptyRow)[])
     hasMore: more !== null,
     // Behind everything, also behind changes that this list does not show: they are not searched again.
     next: more ?? (latest === null ? last : { seen: latest, item: null }),
-    isHeld: isHeld(query.anchor, toDate(anchorAt)),
+    isHeld: isHeld(query.anchor, toTime(anchorAt)),
     latest,
     lastChange: toSeen(lastNumber, lastAt),
   };
@@ -273,13 +274,13 @@ function toChanges(query: ReadingChangeQuery, rows: readonly (Row | EmptyRow)[])
 function toSearchEnd([, , , , , number, start, at]: State): ChangePlace | null {
   if (number === null || start === null) return null;
   // Behind every reading with this start: a type is never empty.
-  const next = new Date(new Date(toTimestamp(start)).getTime() + 1);
+  const next = Date.parse(toTimestamp(start)) + 1;
   const item = { startAt: next, metric: '', source: '', endAt: next };
-  return { seen: { number: Number(number), at: toDate(at) }, item };
+  return { seen: toSeen(number, at), item };
 }
 
 function toSeen(number: string | null, at: string | null): SeenChange | null {
-  return number === null ? null : { number: Number(number), at: toDate(at) };
+  return number === null ? null : { number: Number(number), at: toTime(at) };
 }
 
 function stateOf(rows: readonly (Row | EmptyRow)[]): State {
@@ -292,8 +293,8 @@ function stateOf(rows: readonly (Row | EmptyRow)[]): State {
  * Whether the change with the number of the anchor is the same. A change of another time has its number after an erasure or in a
  * restored database. The time of an old change is removed: it is no longer known to be the same.
  */
-function isHeld(anchor: SeenChange | null, at: Date | null): boolean {
-  return anchor === null || (anchor.at !== null && anchor.at.getTime() === at?.getTime());
+function isHeld(anchor: SeenChange | null, at: number | null): boolean {
+  return anchor === null || (anchor.at !== null && anchor.at === at);
 }
 
 function isChange(row: Row | EmptyRow): row is Row {
@@ -302,14 +303,18 @@ function isChange(row: Row | EmptyRow): row is Row {
 
 function toChange([id, metric, value, source, start, end, number, at, isDeleted]: Row): ReadingChange {
   const timestamp = toTimestamp(start);
-  const key = { startAt: new Date(timestamp), metric, source, endAt: new Date(toTimestamp(end)) };
+  const key = { startAt: Date.parse(timestamp), metric, source, endAt: Date.parse(toTimestamp(end)) };
   return {
     reading: { id, metric, value: value === null ? null : Number(value), source, timestamp },
     isDeleted: isDeleted === 't',
-    place: { seen: { number: Number(number), at: toDate(at) }, item: key },
+    place: { seen: toSeen(number, at), item: key },
   };
 }
 
-function toDate(text: string | null): Date | null {
-  return text === null ? null : new Date(toTimestamp(text));
+function toTime(text: string | null): number | null {
+  return text === null ? null : Date.parse(toTimestamp(text));
+}
+
+function toText(time: number): string {
+  return new Date(time).toISOString();
 }

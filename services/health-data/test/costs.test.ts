@@ -50,7 +50,7 @@ describe.each(['without statistics', 'with statistics'])('a page of changes plan
   });
 
   const placeAfter = (number: number): ChangePlace => ({
-    seen: { number, at: new Date(Date.UTC(2025, 5, 1, 0, number)) },
+    seen: { number, at: Date.UTC(2025, 5, 1, 0, number) },
     item: null,
   });
 
@@ -58,7 +58,7 @@ describe.each(['without statistics', 'with statistics'])('a page of changes plan
     ['the beginning', BEGINNING, null],
     ['the middle', placeAfter(CHANGES / 2), null],
     ['the end', placeAfter(CHANGES), null],
-    ['the middle of a data window', placeAfter(CHANGES / 2), new Date('2025-01-04')],
+    ['the middle of a data window', placeAfter(CHANGES / 2), Date.parse('2025-01-04')],
   ])('reads from %s about as many rows as it has, by indexes', async (_, from, since) => {
     const changes = createReadingChanges(harness.pool);
     const list = () => changes.list({ ...WHOLE, userId: 'many', since, from });
@@ -79,8 +79,8 @@ describe('changes that are few among many', () => {
     ['a rare type', { metric: 'hrv' }, 5, 'many'],
     ['a rare type, most others deleted,', { metric: 'hrv' }, 5, 'deleted'],
     ['a type without readings', { metric: 'resting-hr' }, 0, 'many'],
-    ['the last hour', { since: new Date('2025-01-14T20:20:00Z') }, 60, 'many'],
-    ['an empty data window', { since: new Date('2026-01-01') }, 0, 'many'],
+    ['the last hour', { since: Date.parse('2025-01-14T20:20:00Z') }, 60, 'many'],
+    ['an empty data window', { since: Date.parse('2026-01-01') }, 0, 'many'],
   ])(
     'changes of %s are read in pages that each search a limited number of rows, without losing any',
     async (_, wanted, expected, userId) => {

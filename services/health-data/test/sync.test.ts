@@ -369,12 +369,13 @@ describe('the forgetting of old changes', () => {
 
   test('old changes are forgotten in steps, except the latest of each person and unreported ones', async () => {
     for (const userId of ['person-1', 'person-2', 'waiting', 'still']) await store(userId);
-    // Claimed, so that the service does not report it meanwhile.
+    harness.consent.refusesChanges = true;
     await harness.owner.query(
-      "UPDATE reading_change SET reported = false, claimed_until = 'infinity' WHERE user_id = 'waiting' AND number = 2",
+      "UPDATE reading_change SET reported = false WHERE user_id = 'waiting' AND number = 2",
     );
     await harness.owner.query("DELETE FROM reading_change WHERE user_id = 'still' AND number > 3");
     const [steps, again] = [await prune(), await prune()];
+    harness.consent.refusesChanges = false;
     expect(await Promise.all(['person-1', 'person-2', 'waiting', 'still'].map(numbersOf))).toEqual([
       [3, 4, 5],
       [3, 4, 5],
@@ -425,8 +426,8 @@ describe('the forgetting of old changes', () => {
 
 describe('the text of a cursor', () => {
   const ids = createPublicIds(Buffer.alloc(32, 7))('app_1');
-  const at = new Date('2026-01-02T03:04:05.678Z');
-  const since = new Date('2026-01-01T00:00:00Z');
+  const at = Date.parse('2026-01-02T03:04:05.678Z');
+  const since = Date.parse('2026-01-01T00:00:00Z');
   const item = { startAt: at, endAt: at, metric: 'heart-rate', source: 'iphone' };
 
   test('a cursor keeps what it tells', () => {

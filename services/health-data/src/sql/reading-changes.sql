@@ -15,34 +15,36 @@
 --          $6 to $10 the position: number, start, type, source and end, $11 number of the anchor,
 --          $12 number of rows to search, the limit without a type.
 WITH
+searched_stored AS MATERIALIZED (
+  SELECT change_number, start_at, type, source, end_at, id, value AS value, false AS is_deleted
+  FROM reading
+  WHERE user_id = $1 AND category = $2 AND change_number >= 0
+    AND (change_number, start_at, type, source, end_at)
+      > ($6::bigint, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
+    AND start_at >= $4::timestamptz
+  ORDER BY change_number, start_at
+  FETCH FIRST ($12::bigint) ROWS WITH TIES
+),
 stored AS (
-  SELECT change_number, start_at, type, source, end_at, id, value, false AS is_deleted
-  FROM (
-    SELECT *
-    FROM reading
-    WHERE user_id = $1 AND category = $2 AND change_number >= 0
-      AND (change_number, start_at, type, source, end_at)
-        > ($6::bigint, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
-      AND start_at >= $4::timestamptz
-    ORDER BY change_number, start_at
-    FETCH FIRST ($12::bigint) ROWS WITH TIES
-  ) AS searched
+  SELECT *
+  FROM searched_stored
   WHERE $3::text IS NULL OR type = $3
   ORDER BY change_number, start_at
   FETCH FIRST ($5::bigint) ROWS WITH TIES
 ),
-deleted AS (
+searched_deleted AS MATERIALIZED (
   SELECT change_number, start_at, type, source, end_at, id, NULL::float8 AS value, true AS is_deleted
-  FROM (
-    SELECT *
-    FROM deleted_reading
-    WHERE user_id = $1 AND category = $2
-      AND (change_number, start_at, type, source, end_at)
-        > ($6::bigint, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
-      AND start_at >= $4::timestamptz
-    ORDER BY change_number, start_at
-    FETCH FIRST ($12::bigint) ROWS WITH TIES
-  ) AS searched
+  FROM deleted_reading
+  WHERE user_id = $1 AND category = $2
+    AND (change_number, start_at, type, source, end_at)
+      > ($6::bigint, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
+    AND start_at >= $4::timestamptz
+  ORDER BY change_number, start_at
+  FETCH FIRST ($12::bigint) ROWS WITH TIES
+),
+deleted AS (
+  SELECT *
+  FROM searched_deleted
   WHERE $3::text IS NULL OR type = $3
   ORDER BY change_number, start_at
   FETCH FIRST ($5::bigint) ROWS WITH TIES
@@ -52,11 +54,8 @@ search_end AS (
   FROM (
     (
       SELECT change_number, start_at
-      FROM reading
-      WHERE $3::text IS NOT NULL AND (SELECT count(*) FROM stored) < $5 AND user_id = $1 AND category = $2 AND change_number >= 0
-        AND (change_number, start_at, type, source, end_at)
-          > ($6::bigint, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
-        AND start_at >= $4::timestamptz
+      FROM searched_stored
+      WHERE $3::text IS NOT NULL AND (SELECT count(*) FROM stored) < $5
       ORDER BY change_number, start_at
       OFFSET $12::bigint - 1
       LIMIT 1
@@ -64,11 +63,8 @@ search_end AS (
     UNION ALL
     (
       SELECT change_number, start_at
-      FROM deleted_reading
-      WHERE $3::text IS NOT NULL AND (SELECT count(*) FROM deleted) < $5 AND user_id = $1 AND category = $2
-        AND (change_number, start_at, type, source, end_at)
-          > ($6::bigint, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
-        AND start_at >= $4::timestamptz
+      FROM searched_deleted
+      WHERE $3::text IS NOT NULL AND (SELECT count(*) FROM deleted) < $5
       ORDER BY change_number, start_at
       OFFSET $12::bigint - 1
       LIMIT 1
