@@ -1,5 +1,9 @@
-import { type Metrics, measurePools, SIZE_BUCKETS } from '@phds/service-kit/telemetry/metrics';
-import type { OutboxState } from './change-reports.ts';
+import { type Metrics, SIZE_BUCKETS } from '@phds/service-kit/telemetry/metrics';
+import type { ChangeOutbox } from './change-reports.ts';
+import type { Imports } from './imports.ts';
+
+/** An import that has not reported for this long was given up by its importer. */
+const RUNNING_MS = 5 * 60_000;
 
 /** The metrics of health-data. docs/operations/observability.md describes all of them. */
 export function createHealthDataMetrics(metrics: Metrics) {
@@ -20,14 +24,13 @@ export function createHealthDataMetrics(metrics: Metrics) {
     help: 'Imports that reported progress in the last five minutes and have not ended, over all instances.',
   });
   return {
-    measurePools: (pools: Parameters<typeof measurePools>[1]) => measurePools(metrics, pools),
     onReadBatch: (size: number) => batches.observe(size),
-    onOutbox({ rows: waiting, oldestSeconds }: OutboxState): void {
-      rows.set(waiting);
-      oldest.set(oldestSeconds);
+    /** Reads the state that is in the database only. */
+    async measure(outbox: ChangeOutbox, { countRunning }: Imports, now: Date): Promise<void> {
+      const waiting = await outbox.measure();
+      rows.set(waiting.rows);
+      oldest.set(waiting.oldestSeconds);
+      imports.set(await countRunning(new Date(now.getTime() - RUNNING_MS)));
     },
-    onImports: (running: number) => imports.set(running),
   };
 }
-
-export type HealthDataMetrics = ReturnType<typeof createHealthDataMetrics>;

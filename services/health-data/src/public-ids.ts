@@ -7,8 +7,11 @@ import {
   hkdfSync,
 } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { findDigits, type IdPrefix, toUuid } from './domain/public-id.ts';
+import { toUuid } from './row-ids.ts';
 import { open, seal } from './sealed-text.ts';
+
+/** Prefixes of public ids; 32 hexadecimal digits follow. */
+export type IdPrefix = 'rdg' | 'sym' | 'med' | 'adh' | 'cnd' | 'alg' | 'apt' | 'wgt' | 'mood' | 'rpt' | 'ehr';
 
 interface Row {
   readonly id: string;
@@ -74,8 +77,8 @@ function createReaderIds(serverKey: Uint8Array, reader: string): ReaderIds {
   return {
     toPublicIds: (prefix, rows) => toPublicIds(cipher, prefix, rows),
     findRowId: (prefix, publicId) => {
-      const digits = findDigits(prefix, publicId);
-      if (digits === null) return null;
+      const digits = publicId.slice(prefix.length + 1);
+      if (publicId !== `${prefix}_${digits}` || !/^[0-9a-f]{32}$/.test(digits)) return null;
       return toUuid(openDecipher(idKey).update(digits, 'hex', 'hex'));
     },
     encrypt: (blocks) => cipher.update(blocks),

@@ -7,10 +7,10 @@ import { lowerBound, upperBound } from './database.ts';
 import { type Answer, type Page, type Slice, toListAnswer } from './document.ts';
 import { midnightUtc } from './domain/dates.ts';
 import { fieldsOf, type HealthRecordKind, type Stored } from './domain/health-records.ts';
-import type { IdPrefix } from './domain/public-id.ts';
 import { formatWithOffset } from './domain/time-zone.ts';
 import { EVERYTHING, notBefore, type Range, toDates, toInstants } from './domain/window.ts';
 import { findSince, type Profiles, toSlice } from './profiles.ts';
+import type { IdPrefix } from './public-ids.ts';
 import type { DataRequest } from './request.ts';
 
 export interface HealthRecordQuery extends Slice {

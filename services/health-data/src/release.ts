@@ -6,7 +6,7 @@ import { QueryParametersSchema, type ReadRequest } from '@phds/contracts/phds/he
 import type { Turns } from '@phds/service-kit/batcher';
 import { AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import type { AccessAssertion } from '@phds/service-kit/trust/access-assertion';
-import { findEndpointId } from '@phds/service-kit/wire-enums';
+import { findEndpointId } from '@phds/service-kit/rpc/messages';
 import { type Answer, type Document, toDocument } from './document.ts';
 import type { PublicIds, ReaderIds } from './public-ids.ts';
 import { resolveParameters } from './request.ts';

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { HealthRecordKind } from './domain/health-records.ts';
-import { toUuid } from './domain/public-id.ts';
 import type { ReadingKey } from './domain/reading.ts';
 
 // These ids never leave the service: anybody who knows a person's data could use them to test guesses of the user id
@@ -23,4 +22,9 @@ export function toHealthRecordId(
 
 function toId(naturalKey: readonly (string | number)[]): string {
   return toUuid(hash('sha256', JSON.stringify(naturalKey), 'hex'));
+}
+
+/** Formats the first 32 hexadecimal digits as a UUID. */
+export function toUuid(digits: string): string {
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { reportFailures, startPruning } from '@phds/service-kit/background';
+import { reportFailures, startPeriodic, startPruning } from '@phds/service-kit/background';
 import { createTurns, type Turns } from '@phds/service-kit/batcher';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { withoutDeadline } from '@phds/service-kit/current-work';
@@ -7,13 +7,9 @@ import { openPostgres, type Postgres, toHalf } from '@phds/service-kit/postgres/
 import { toSchemaName } from '@phds/service-kit/postgres/postgres-names';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
 import { openReloads } from '@phds/service-kit/settings/reload';
-import {
-  openSessionVerification,
-  type SessionVerification,
-  toRpcServerOptions,
-} from '@phds/service-kit/settings/service-options';
+import { openSessionVerification, toRpcServerOptions } from '@phds/service-kit/settings/service-options';
 import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
-import { Metrics } from '@phds/service-kit/telemetry/metrics';
+import { Metrics, measurePools } from '@phds/service-kit/telemetry/metrics';
 import { createAssertionVerifier } from '@phds/service-kit/trust/access-assertion';
 import { createChangePruning, forgetChanges } from './change-pruning.ts';
 import { createChangeOutbox, startChangeReports } from './change-reports.ts';
@@ -23,19 +19,17 @@ import type { Config } from './config.ts';
 import { type Placement, toPoolSettings } from './database.ts';
 import { createUserEraser } from './erasure.ts';
 import { createReadingSpans } from './fhir/reading-spans.ts';
-import { createImports, type Imports } from './imports.ts';
+import { createImports } from './imports.ts';
 import { createReadingWriter } from './ingest-readings.ts';
 import { createRecordWriter } from './ingest-records.ts';
-import { startMeasurements } from './measurements.ts';
-import { createHealthDataMetrics, type HealthDataMetrics } from './metrics.ts';
+import { createHealthDataMetrics } from './metrics.ts';
 import { createProfiles } from './profiles.ts';
-import { createPublicIds, type PublicIds } from './public-ids.ts';
+import { createPublicIds } from './public-ids.ts';
 import { createReadingChanges } from './reading-changes.ts';
 import { createReadings } from './readings.ts';
 import { createHealthRecords } from './records.ts';
-import type { RecordAccess } from './release.ts';
 import { createHealthDataService } from './rpc/health-data-service.ts';
-import { createIngestionService, type IngestionParts } from './rpc/ingestion-service.ts';
+import { createIngestionService } from './rpc/ingestion-service.ts';
 import { createPreviewService } from './rpc/preview-service.ts';
 import { createSandboxService } from './rpc/sandbox-service.ts';
 import { createSandboxPeople } from './sandbox.ts';
@@ -43,6 +37,8 @@ import { createSummaries, type ScanLimits } from './summaries.ts';
 import { createWeights } from './weights.ts';
 
 const SERVICE = 'health-data';
+
+const MEASURING_MS = 15_000;
 
 /** Between tries to delete old changes. */
 const HOUR_MS = 3_600_000;
@@ -71,20 +67,48 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   await using resources = new AsyncDisposableStack();
   const reloads = resources.use(openReloads(config, { metrics, log }));
   const postgres = resources.use(openDatabase(config, log));
-  measured.measurePools({ ordinary: postgres.pool });
+  const { pool } = postgres;
+  measurePools(metrics, { ordinary: pool });
   const consent = resources.use(connectConsent(config, { service: SERVICE, clock, metrics, reloads }));
-  const record = openAccessRecorder(config, overrides.sendAccesses ?? consent.sendAccesses);
   const placement = toPlacement(config);
-  const outbox = createChangeOutbox(postgres.pool, placement);
+  const outbox = createChangeOutbox(pool, placement);
   const intervalMs = config.CHANGE_REPORT_INTERVAL_MS;
   resources.use(startChangeReports({ outbox, report: consent.report, intervalMs, log, failureOf }));
-  const imports = createImports(postgres.pool);
-  resources.use(startMeasurements({ outbox, imports, clock, ...measured, failureOf }));
+  const imports = createImports(pool);
+  const measure = () => measured.measure(outbox, imports, clock.now());
+  const onFailure = failureOf('measuring the changes and imports');
+  resources.use(startPeriodic(measure, { intervalMs: MEASURING_MS, atOnce: true, onFailure }));
   const verification = resources.use(openSessionVerification(config, { clock, failureOf }));
-  const ingestion = createIngestionPorts({ clock, pool: postgres.pool, placement });
-  const pruning = createChangePruning(postgres.pool, placement);
+  const pruning = createChangePruning(pool, placement);
   const forget = forgetChanges(pruning, config.READING_CHANGE_DAYS, clock);
   resources.use(startPruning({ reading_change: forget }, { intervalMs: HOUR_MS, failureOf }));
+  const profiles = createProfiles(pool);
+  const publicIds = createPublicIds(config.PUBLIC_ID_KEY);
+  const turns = createReadTurns(pool);
+  const data = {
+    readings: createReadings(pool, measured.onReadBatch, placement),
+    readingSpans: createReadingSpans(pool),
+    readingChanges: createReadingChanges(pool),
+    changeDays: config.READING_CHANGE_DAYS,
+    summaries: createSummaries(pool, toScanLimits(config), turns),
+    weights: createWeights(pool),
+    healthRecords: createHealthRecords(pool),
+    profiles,
+    clock,
+  };
+  const eraser = createUserEraser(pool, undefined, placement);
+  const ingestion = {
+    readingWriter: createReadingWriter(pool),
+    healthRecordWriter: createRecordWriter(pool),
+    profiles,
+    imports,
+    // Continues after the call that requested it, because an operator's timeout may be shorter.
+    eraser: { erase: (userId: string) => withoutDeadline(() => eraser.erase(userId)) },
+    clock,
+  };
+  const record = openAccessRecorder(config, overrides.sendAccesses ?? consent.sendAccesses);
+  const verifyAssertion = createAssertionVerifier({ publicKeys: config.ASSERTION_PUBLIC_KEYS, clock });
+  const people = createSandboxPeople(pool);
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, {
@@ -93,16 +117,19 @@ export async function createService(config: Config, overrides: Overrides = {}): 
         operatorRecord: consent.operatorRecord,
         reloads,
       }),
-      services: createRpcServices({
-        config,
-        clock,
-        verification,
-        pool: postgres.pool,
-        record,
-        ingestion,
-        imports,
-        metrics: measured,
-      }),
+      services: [
+        createHealthDataService({ data, record, publicIds, turns, verifyAssertion }),
+        createPreviewService({ data, publicIds, verifySession: verification.verify }),
+        createIngestionService(ingestion),
+        ...(config.SANDBOX
+          ? [
+              createSandboxService(
+                { ...ingestion, people, makeUp: makeUpLife, publicIds },
+                createSandboxTurns(),
+              ),
+            ]
+          : []),
+      ],
       log,
       metrics,
       // Does not check consent: without it this service still stores data, and refuses reads by itself.
@@ -111,18 +138,6 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   );
   const running = resources.move();
   return { ...server, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
-
-/** What use cases and stores are built from. */
-interface Parts {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly verification: SessionVerification;
-  readonly pool: Postgres['pool'];
-  readonly record: RecordAccess;
-  readonly ingestion: IngestionParts;
-  readonly imports: Imports;
-  readonly metrics: HealthDataMetrics;
 }
 
 function openDatabase(config: Config, log: Logger): Postgres {
@@ -159,52 +174,8 @@ function createReadTurns(pool: Postgres['pool']): Turns {
   return createTurns({ ...READS, atOnce, perKey: Math.ceil(atOnce / 2) });
 }
 
-function createRpcServices(parts: Parts) {
-  const { config, clock, verification, pool, record, ingestion, imports, metrics } = parts;
-  const profiles = createProfiles(pool);
-  const turns = createReadTurns(pool);
-  const data = {
-    readings: createReadings(pool, metrics.onReadBatch, toPlacement(config)),
-    readingSpans: createReadingSpans(pool),
-    readingChanges: createReadingChanges(pool),
-    changeDays: config.READING_CHANGE_DAYS,
-    summaries: createSummaries(pool, toScanLimits(config), turns),
-    weights: createWeights(pool),
-    healthRecords: createHealthRecords(pool),
-    profiles,
-    clock,
-  };
-  const publicIds = createPublicIds(config.PUBLIC_ID_KEY);
-  const verifyAssertion = createAssertionVerifier({ publicKeys: config.ASSERTION_PUBLIC_KEYS, clock });
-  return [
-    createHealthDataService({ data, record, publicIds, turns, verifyAssertion }),
-    createPreviewService({ data, publicIds, verifySession: verification.verify }),
-    createIngestionService({ ...ingestion, imports }),
-    ...(config.SANDBOX ? [createSandbox(parts, publicIds)] : []),
-  ];
-}
-
-function createSandbox({ ingestion, pool }: Parts, publicIds: PublicIds) {
-  const people = createSandboxPeople(pool);
+/** Several calls wait for the same data, so it is made even if the first of them gives up. */
+function createSandboxTurns(): Turns {
   const inTurn = createTurns(MAKING_PEOPLE);
-  // Several calls wait for the same data, so it is made even if the first of them gives up.
-  const turns: Turns = (key, work) => withoutDeadline(() => inTurn(key, work));
-  return createSandboxService({ ...ingestion, people, makeUp: makeUpLife, publicIds }, turns);
-}
-
-/** What ingestion writes with. */
-function createIngestionPorts({
-  clock,
-  pool,
-  placement,
-}: Pick<Parts, 'clock' | 'pool'> & { readonly placement: Placement }): IngestionParts {
-  const eraser = createUserEraser(pool, undefined, placement);
-  return {
-    readingWriter: createReadingWriter(pool),
-    healthRecordWriter: createRecordWriter(pool),
-    profiles: createProfiles(pool),
-    // Continues after the call that requested it, because an operator's timeout may be shorter.
-    eraser: { erase: (userId) => withoutDeadline(() => eraser.erase(userId)) },
-    clock,
-  };
+  return (key, work) => withoutDeadline(() => inTurn(key, work));
 }

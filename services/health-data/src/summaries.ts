@@ -1,4 +1,4 @@
-import { getMetric, METRICS, type Metric, type MetricKey, roundToDecimals } from '@phds/catalog/metrics';
+import { getMetric, METRICS, type Metric, roundToDecimals } from '@phds/catalog/metrics';
 import type { TrendBucket } from '@phds/catalog/wire-names';
 import { createTurns, type TurnLimits, type Turns } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
@@ -75,9 +75,8 @@ async function findZoneAndSince(profiles: Profiles, request: DataRequest) {
 }
 
 function presentSummary(summary: MetricSummary, from: Date | null) {
-  const { latest } = summary;
   // The newest day of an additive type may start before the window does.
-  const latestAt = from !== null && latest.at < from ? from : latest.at;
+  const latestAt = from !== null && summary.latestAt < from ? from : summary.latestAt;
   const metric = getMetric(summary.metric);
   const { average, min, max, sum } = toStatistics(metric, summary);
   return {
@@ -87,7 +86,7 @@ function presentSummary(summary: MetricSummary, from: Date | null) {
     basis: metric.kind === 'additive' ? 'day' : 'reading',
     count: summary.count,
     latest: {
-      value: roundToDecimals(latest.value, metric.decimals),
+      value: roundToDecimals(summary.latest, metric.decimals),
       timestamp: latestAt.toISOString(),
     },
     average,
@@ -170,14 +169,15 @@ export function createSummaries(pool: pg.Pool, limits: ScanLimits, reads?: Turns
   return {
     /** One for each metric type with readings, in the order of `metrics`. */
     async summarise(query: SummaryQuery): Promise<readonly MetricSummary[]> {
-      const rows = await ask<SummaryRow>(query, toAggregation(query));
-      const byType = new Map(rows.map((row) => [row.type, toSummary(row)]));
+      const rows = await ask<MetricSummary>(query, toAggregation(query));
+      const byType = new Map(rows.map((row) => [row.metric, row]));
       return query.metrics.flatMap((metric) => byType.get(metric) ?? []);
     },
     /** Newest first, then in the order of `metrics`; buckets without readings are omitted. */
     async trend(query: SummaryQuery & Slice & { readonly bucket: TrendBucket }): Promise<Page<TrendPoint>> {
-      const rows = await ask<PointRow | NoPoint>(query, toTrend(query));
-      return { items: rows.filter(isPoint).map(toPoint), total: rows[0]?.total ?? 0 };
+      const rows = await ask<(TrendPoint | NoPoint) & { total: number }>(query, toTrend(query));
+      const items = rows.filter((row) => row.metric !== null);
+      return { items, total: rows[0]?.total ?? 0 };
     },
   };
 }
@@ -194,56 +194,6 @@ async function asked<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-interface SummaryRow {
-  type: MetricKey;
-  count: number;
-  sum: number;
-  min: number;
-  max: number;
-  below: number;
-  above: number;
-  at: Date;
-  latest: number;
-}
-
-function toSummary(row: SummaryRow): MetricSummary {
-  const { type: metric, count, sum, min, max, below, above } = row;
-  return { metric, count, sum, min, max, below, above, latest: { value: row.latest, at: row.at } };
-}
-
-interface PointRow {
-  total: number;
-  type: MetricKey;
-  start: Date;
-  end: Date;
-  count: number;
-  sum: number;
-  min: number;
-  max: number;
-  start_offset: number;
-  end_offset: number;
-}
-
 interface NoPoint {
-  total: number;
-  type: null;
-}
-
-function isPoint(row: PointRow | NoPoint): row is PointRow {
-  return row.type !== null;
-}
-
-function toPoint(row: PointRow): TrendPoint {
-  const { type: metric, start, end, count, sum, min, max } = row;
-  return {
-    metric,
-    start,
-    startOffsetMinutes: Math.trunc(row.start_offset / 60),
-    end,
-    endOffsetMinutes: Math.trunc(row.end_offset / 60),
-    count,
-    sum,
-    min,
-    max,
-  };
+  readonly metric: null;
 }

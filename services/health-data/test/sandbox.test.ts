@@ -200,8 +200,13 @@ describe('the preparation of a person', () => {
     const { ports, prepare, finish } = start();
     const perTurn: number[] = [0];
     const count = () => void perTurn.push(0);
-    const start = at('2026-01-01T00:00:00Z');
-    const draft = { type: 'Heart Rate', start, value: 60, unit: '', source: 'manual' };
+    const draft = {
+      type: 'Heart Rate',
+      start: at('2026-01-01T00:00:00Z'),
+      value: 60,
+      unit: '',
+      source: 'manual',
+    };
     const readings = (function* () {
       for (let made = 0; made < 3_000; made += 1) {
         if (made % 100 === 0) setImmediate(count);

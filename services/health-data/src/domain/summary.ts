@@ -14,9 +14,11 @@ export interface MetricSummary {
   readonly below: number;
   readonly above: number;
   /**
-   * The newest reading. For an additive type, the total of the newest day in the window, with the first instant of that whole day.
+   * The value and the start of the newest reading. For an additive type, the total of the newest day in the window and the first instant
+   * of that whole day.
    */
-  readonly latest: { readonly value: number; readonly at: Date };
+  readonly latest: number;
+  readonly latestAt: Date;
 }
 
 /** One bucket of a trend, whole even where the window cuts it, with unrounded numbers. */

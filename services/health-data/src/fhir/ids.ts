@@ -1,5 +1,4 @@
-import type { IdPrefix } from '../domain/public-id.ts';
-import type { ReaderIds } from '../public-ids.ts';
+import type { IdPrefix, ReaderIds } from '../public-ids.ts';
 
 // FHIR allows 64 letters, digits, `-` and `.` in an id (R4, data type id), so `_` becomes `-`. Readings are not found by row id alone,
 // so their ids hold the start too: two encrypted blocks, in base 32 because hexadecimal digits would not fit.

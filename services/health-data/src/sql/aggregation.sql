@@ -94,6 +94,6 @@ newest AS (
   UNION ALL
   SELECT * FROM newest_reading
 )
-SELECT summary.*, newest.at, newest.value AS latest
+SELECT type AS metric, count, sum, min, max, below, above, newest.value AS latest, newest.at AS "latestAt"
 FROM summary
 JOIN newest USING (type);

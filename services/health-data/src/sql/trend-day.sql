@@ -15,13 +15,7 @@ point AS MATERIALIZED (
   FROM counted_hour
   GROUP BY 1, 2
 ),
-page AS (
-  SELECT point.*, type
-  FROM point
-  JOIN metric USING (ordinal)
-  ORDER BY at DESC, ordinal
-  LIMIT $15 OFFSET $16
-),
+-- include: parts/trend-page.sql
 -- The first instants of the day and of the next one. timezone() means the second of two midnights that an autumn night calls
 -- by the same name; the CASE goes back to the first.
 shown AS (
@@ -34,9 +28,4 @@ shown AS (
           THEN interval '1 hour' ELSE interval '0' END AS "end"
   FROM page
 )
-SELECT total, type, start, "end", count, sum, min, max,
-  extract(epoch FROM timezone($2, start) - timezone('UTC', start))::int AS start_offset,
-  extract(epoch FROM timezone($2, "end") - timezone('UTC', "end"))::int AS end_offset
-FROM (SELECT count(*)::int AS total FROM point) AS counted
-LEFT JOIN shown ON true
-ORDER BY at DESC, ordinal;
+-- include: parts/trend-answer.sql

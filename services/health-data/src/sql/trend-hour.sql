@@ -14,13 +14,7 @@ point AS MATERIALIZED (
   SELECT ordinal, hour AS at, count::int AS count, sum, min, max
   FROM counted_hour
 ),
-page AS (
-  SELECT point.*, type
-  FROM point
-  JOIN metric USING (ordinal)
-  ORDER BY at DESC, ordinal
-  LIMIT $15 OFFSET $16
-),
+-- include: parts/trend-page.sql
 -- The first instant of the hour. date_trunc() keeps the offset of the instant it is given: where the clock was moved by
 -- half an hour it goes back beyond that change, which stands at the full hour of the old time.
 local_page AS (
@@ -33,9 +27,4 @@ shown AS (
     at + interval '1 hour' AS "end"
   FROM local_page
 )
-SELECT total, type, start, "end", count, sum, min, max,
-  extract(epoch FROM timezone($2, start) - timezone('UTC', start))::int AS start_offset,
-  extract(epoch FROM timezone($2, "end") - timezone('UTC', "end"))::int AS end_offset
-FROM (SELECT count(*)::int AS total FROM point) AS counted
-LEFT JOIN shown ON true
-ORDER BY at DESC, ordinal;
+-- include: parts/trend-answer.sql

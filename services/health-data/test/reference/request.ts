@@ -1,8 +1,7 @@
 import type { Category } from '@phds/catalog/categories';
 import { getMetric, METRICS, type Metric, type MetricKey } from '@phds/catalog/metrics';
 import { Temporal } from 'temporal-polyfill';
-import type { IdPrefix } from '../../src/domain/public-id.ts';
-import { createPublicIds } from '../../src/public-ids.ts';
+import { createPublicIds, type IdPrefix } from '../../src/public-ids.ts';
 import { startOfDate } from './clock.ts';
 import type { Kept, Person } from './person.ts';
 

@@ -7,7 +7,7 @@ import { registerHooks } from 'node:module';
 
 const DEFECTS: readonly (readonly [file: string, right: string, wrong: string])[] = [
   ['gateway/src/cache/access-tokens.ts', ' && !this.#isEvicted(known)', ''],
-  ['health-data/src/release.ts', "if (verdict !== Verdict.RELEASED) throw", 'if (false) throw'],
+  ['health-data/src/release.ts', 'if (verdict !== Verdict.RELEASED) throw', 'if (false) throw'],
 ];
 
 if (existsSync(process.env['PROVE_BROKEN_BUILD'] ?? '')) {
