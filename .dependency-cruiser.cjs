@@ -48,13 +48,16 @@ module.exports = {
     {
       name: 'domain-is-pure',
       comment:
-        'domain holds types and rules: no I/O, no clock, no npm, no proto. It imports domain, the catalog, errors and node:crypto only.',
+        'domain holds types and rules: no I/O, no clock, no npm. It imports domain, messages, the catalog, errors and node:crypto only.',
       severity: 'error',
       from: { path: `^services/([^/]+)/src/${layer('domain')}` },
       to: {
         pathNot: [
           `^services/$1/src/${layer('domain')}`,
           '^packages/catalog/src/',
+          // A message is the type of what it describes.
+          '^packages/contracts/gen/',
+          '@bufbuild/protobuf/dist/esm/wkt/',
           serviceKit('errors'),
           '^(node:)?crypto$',
         ],

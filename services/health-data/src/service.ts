@@ -12,14 +12,14 @@ import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics, measurePools } from '@phds/service-kit/telemetry/metrics';
 import { createAssertionVerifier } from '@phds/service-kit/trust/access-assertion';
 import { createChangePruning, forgetChanges } from './change-pruning.ts';
-import { createChangeOutbox, startChangeReports } from './change-reports.ts';
+import { createChangeOutbox, type Report, startChangeReports } from './change-reports.ts';
 import { connectConsent, openAccessRecorder, type SendAccesses } from './clients/consent-connection.ts';
 import { makeUpLife } from './clients/synthetic-lives.ts';
 import type { Config } from './config.ts';
 import { type Placement, toPoolSettings } from './database.ts';
 import { createUserEraser } from './erasure.ts';
 import { createReadingSpans } from './fhir/reading-spans.ts';
-import { createImports } from './imports.ts';
+import { createImports, type Imports } from './imports.ts';
 import { createReadingWriter } from './ingest-readings.ts';
 import { createRecordWriter } from './ingest-records.ts';
 import { createHealthDataMetrics } from './metrics.ts';
@@ -28,11 +28,12 @@ import { createPublicIds } from './public-ids.ts';
 import { createReadingChanges } from './reading-changes.ts';
 import { createReadings } from './readings.ts';
 import { createHealthRecords } from './records.ts';
+import type { DataParts } from './resources.ts';
 import { createHealthDataService } from './rpc/health-data-service.ts';
 import { createIngestionService } from './rpc/ingestion-service.ts';
 import { createPreviewService } from './rpc/preview-service.ts';
 import { createSandboxService } from './rpc/sandbox-service.ts';
-import { createSandboxPeople } from './sandbox.ts';
+import { createSandboxPeople, type SandboxParts } from './sandbox.ts';
 import { createSummaries, type ScanLimits } from './summaries.ts';
 import { createWeights } from './weights.ts';
 
@@ -70,45 +71,16 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const { pool } = postgres;
   measurePools(metrics, { ordinary: pool });
   const consent = resources.use(connectConsent(config, { service: SERVICE, clock, metrics, reloads }));
-  const placement = toPlacement(config);
-  const outbox = createChangeOutbox(pool, placement);
-  const intervalMs = config.CHANGE_REPORT_INTERVAL_MS;
-  resources.use(startChangeReports({ outbox, report: consent.report, intervalMs, log, failureOf }));
   const imports = createImports(pool);
-  const measure = () => measured.measure(outbox, imports, clock.now());
-  const onFailure = failureOf('measuring the changes and imports');
-  resources.use(startPeriodic(measure, { intervalMs: MEASURING_MS, atOnce: true, onFailure }));
+  const background = { pool, config, clock, log, failureOf, imports };
+  startBackground(resources, { ...background, measured, report: consent.report });
   const verification = resources.use(openSessionVerification(config, { clock, failureOf }));
-  const pruning = createChangePruning(pool, placement);
-  const forget = forgetChanges(pruning, config.READING_CHANGE_DAYS, clock);
-  resources.use(startPruning({ reading_change: forget }, { intervalMs: HOUR_MS, failureOf }));
-  const profiles = createProfiles(pool);
   const publicIds = createPublicIds(config.PUBLIC_ID_KEY);
   const turns = createReadTurns(pool);
-  const data = {
-    readings: createReadings(pool, measured.onReadBatch, placement),
-    readingSpans: createReadingSpans(pool),
-    readingChanges: createReadingChanges(pool),
-    changeDays: config.READING_CHANGE_DAYS,
-    summaries: createSummaries(pool, toScanLimits(config), turns),
-    weights: createWeights(pool),
-    healthRecords: createHealthRecords(pool),
-    profiles,
-    clock,
-  };
-  const eraser = createUserEraser(pool, undefined, placement);
-  const ingestion = {
-    readingWriter: createReadingWriter(pool),
-    healthRecordWriter: createRecordWriter(pool),
-    profiles,
-    imports,
-    // Continues after the call that requested it, because an operator's timeout may be shorter.
-    eraser: { erase: (userId: string) => withoutDeadline(() => eraser.erase(userId)) },
-    clock,
-  };
+  const data = createDataParts(pool, config, { onReadBatch: measured.onReadBatch, turns, clock });
+  const ingestion = { ...createWriters(pool, toPlacement(config)), profiles: data.profiles, imports, clock };
   const record = openAccessRecorder(config, overrides.sendAccesses ?? consent.sendAccesses);
   const verifyAssertion = createAssertionVerifier({ publicKeys: config.ASSERTION_PUBLIC_KEYS, clock });
-  const people = createSandboxPeople(pool);
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, {
@@ -121,14 +93,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
         createHealthDataService({ data, record, publicIds, turns, verifyAssertion }),
         createPreviewService({ data, publicIds, verifySession: verification.verify }),
         createIngestionService(ingestion),
-        ...(config.SANDBOX
-          ? [
-              createSandboxService(
-                { ...ingestion, people, makeUp: makeUpLife, publicIds },
-                createSandboxTurns(),
-              ),
-            ]
-          : []),
+        ...(config.SANDBOX ? [createSandbox(pool, { ...ingestion, publicIds })] : []),
       ],
       log,
       metrics,
@@ -138,6 +103,61 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   );
   const running = resources.move();
   return { ...server, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+interface Background {
+  readonly pool: Postgres['pool'];
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly failureOf: (task: string) => (error: unknown) => void;
+  readonly imports: Imports;
+  readonly measured: ReturnType<typeof createHealthDataMetrics>;
+  readonly report: Report;
+}
+
+/** What happens by itself: consent is told of changes, old ones are forgotten, and the state of the database is measured. */
+function startBackground(resources: AsyncDisposableStack, parts: Background): void {
+  const { pool, config, clock, log, failureOf, imports, measured, report } = parts;
+  const placement = toPlacement(config);
+  const outbox = createChangeOutbox(pool, placement);
+  const intervalMs = config.CHANGE_REPORT_INTERVAL_MS;
+  resources.use(startChangeReports({ outbox, report, intervalMs, log, failureOf }));
+  const measure = () => measured.measure(outbox, imports, clock.now());
+  const onFailure = failureOf('measuring the changes and imports');
+  resources.use(startPeriodic(measure, { intervalMs: MEASURING_MS, atOnce: true, onFailure }));
+  const pruning = createChangePruning(pool, placement);
+  const forget = forgetChanges(pruning, config.READING_CHANGE_DAYS, clock);
+  resources.use(startPruning({ reading_change: forget }, { intervalMs: HOUR_MS, failureOf }));
+}
+
+/** What reads are answered from. */
+function createDataParts(
+  pool: Postgres['pool'],
+  config: Config,
+  { onReadBatch, turns, clock }: { onReadBatch: (size: number) => void; turns: Turns; clock: Clock },
+): DataParts {
+  return {
+    readings: createReadings(pool, onReadBatch, toPlacement(config)),
+    readingSpans: createReadingSpans(pool),
+    readingChanges: createReadingChanges(pool),
+    changeDays: config.READING_CHANGE_DAYS,
+    summaries: createSummaries(pool, toScanLimits(config), turns),
+    weights: createWeights(pool),
+    healthRecords: createHealthRecords(pool),
+    profiles: createProfiles(pool),
+    clock,
+  };
+}
+
+function createWriters(pool: Postgres['pool'], placement: Placement) {
+  const eraser = createUserEraser(pool, undefined, placement);
+  return {
+    readingWriter: createReadingWriter(pool),
+    healthRecordWriter: createRecordWriter(pool),
+    // Continues after the call that requested it, because an operator's timeout may be shorter.
+    eraser: { erase: (userId: string) => withoutDeadline(() => eraser.erase(userId)) },
+  };
 }
 
 function openDatabase(config: Config, log: Logger): Postgres {
@@ -174,8 +194,9 @@ function createReadTurns(pool: Postgres['pool']): Turns {
   return createTurns({ ...READS, atOnce, perKey: Math.ceil(atOnce / 2) });
 }
 
-/** Several calls wait for the same data, so it is made even if the first of them gives up. */
-function createSandboxTurns(): Turns {
+function createSandbox(pool: Postgres['pool'], parts: Omit<SandboxParts, 'people' | 'makeUp'>) {
   const inTurn = createTurns(MAKING_PEOPLE);
-  return (key, work) => withoutDeadline(() => inTurn(key, work));
+  // Several calls wait for the same data, so it is made even if the first of them gives up.
+  const turns: Turns = (key, work) => withoutDeadline(() => inTurn(key, work));
+  return createSandboxService({ ...parts, people: createSandboxPeople(pool), makeUp: makeUpLife }, turns);
 }
