@@ -5,8 +5,8 @@ import { type Access as AccessMessage, Verdict } from '@phds/contracts/phds/cons
 import { QueryParametersSchema, type ReadRequest } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import type { Turns } from '@phds/service-kit/batcher';
 import { AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
-import type { AccessAssertion } from '@phds/service-kit/trust/access-assertion';
 import { findEndpointId } from '@phds/service-kit/rpc/messages';
+import type { AccessAssertion } from '@phds/service-kit/trust/access-assertion';
 import { type Answer, type Document, toDocument } from './document.ts';
 import type { PublicIds, ReaderIds } from './public-ids.ts';
 import { resolveParameters } from './request.ts';

@@ -1,7 +1,6 @@
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { unauthorized } from '@phds/service-kit/errors';
 import { assertionOf } from '@phds/service-kit/rpc/context';
-import { findEndpointId } from '@phds/service-kit/rpc/messages';
 import { implement } from '@phds/service-kit/rpc/service';
 import type { AssertionVerifier } from '@phds/service-kit/trust/access-assertion';
 import { askFhir } from '../fhir/request.ts';

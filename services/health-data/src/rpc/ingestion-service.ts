@@ -1,7 +1,7 @@
 import { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { parseUserId } from '@phds/service-kit/ids';
 import { implement } from '@phds/service-kit/rpc/service';
 import { INGESTERS, OPERATORS } from '@phds/service-kit/trust/callers';
-import { parseUserId } from '@phds/service-kit/ids';
 import type { PutResult } from '../batches.ts';
 import type { UserEraser } from '../erasure.ts';
 import { type ImportParts, listImports, reportImport, startImport } from '../imports.ts';
