@@ -12,82 +12,62 @@ const READ_BY_PEOPLE = new Set([
 ]);
 
 interface Node {
-  readonly type: string;
+  readonly type?: string;
   readonly [field: string]: unknown;
 }
 
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'type' in value;
-}
-
-/** The texts that an expression shows: a literal, the fixed parts of a template, or those of its branches. */
-function shownBy(value: unknown): string[] {
-  if (!isNode(value)) return [];
-  switch (value.type) {
-    case 'StringLiteral':
-    case 'JSXText':
-      return [String(value['value'])];
-    case 'TemplateLiteral':
-      return (value['quasis'] as { raw: string }[]).map(({ raw }) => raw);
-    case 'JSXExpressionContainer':
-    case 'ParenthesisExpression':
-      return shownBy(value['expression']);
-    case 'ConditionalExpression':
-      return [...shownBy(value['consequent']), ...shownBy(value['alternate'])];
-    case 'BinaryExpression':
-      return ['||', '??', '&&', '+'].includes(String(value['operator']))
-        ? [...shownBy(value['left']), ...shownBy(value['right'])]
-        : [];
-    default:
-      return [];
-  }
-}
-
-function nameOf(value: unknown): string {
-  return isNode(value) ? String(value['value']) : '';
-}
+type Judge = (text: string) => boolean;
 
 const hasLetters = (text: string) => /\p{L}/u.test(text);
+const isSentence = (text: string) => /^\p{Lu}.*\s\p{Ll}/u.test(text);
 /** Distinguishes a text from the id of a message. */
-const isSentence = (text: string) => hasLetters(text) && /^\P{Ll}|\s/u.test(text);
+const isNoId = (text: string) => hasLetters(text) && /^\P{Ll}|\s/u.test(text);
 
-/** The texts that a node itself shows to people, without those of the nodes in it. */
-function ownTexts(node: Node): string[] {
-  if (node.type === 'JSXElement' || node.type === 'JSXFragment') {
-    return (node['children'] as Node[]).flatMap(shownBy).filter(hasLetters);
-  }
-  if (node.type === 'JSXAttribute' && READ_BY_PEOPLE.has(nameOf(node['name']))) {
-    return shownBy(node['value']).filter(hasLetters);
-  }
-  if (node.type === 'KeyValueProperty' && READ_BY_PEOPLE.has(nameOf(node['key']))) {
-    return shownBy(node['value']).filter(isSentence);
-  }
-  return [];
+/** The fields of expressions whose value is theirs. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  TemplateLiteral: ['quasis'],
+  ConditionalExpression: ['consequent', 'alternate'],
+  BinaryExpression: ['left', 'right'],
+  JSXExpressionContainer: ['expression'],
+  ParenthesisExpression: ['expression'],
+};
+const COMBINING = ['||', '??', '&&', '+'];
+
+/** What is a text in some fields of a node; in the others, sentences are. */
+function judgeParts({ type = '', ...node }: Node, isText: Judge): [Judge, readonly string[]] {
+  if (type === 'JSXElement' || type === 'JSXFragment') return [hasLetters, ['children']];
+  if (type === 'JSXAttribute' && isRead(node['name'])) return [hasLetters, ['value']];
+  if (type === 'KeyValueProperty' && isRead(node['key'])) return [isNoId, ['value']];
+  const isOther = type === 'BinaryExpression' && !COMBINING.includes(String(node['operator']));
+  return [isText, isOther ? [] : (PARTS[type] ?? [])];
 }
 
-/** Texts anywhere else, such as a function's answer. Not the messages of errors, which are for developers. */
-function findSentences(value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap(findSentences);
-  if (typeof value !== 'object' || value === null) return [];
-  const { type, callee } = value as { type?: unknown; callee?: unknown };
-  const isError = type === 'NewExpression' || (isNode(callee) && callee.type === 'Super');
-  if (isError || type === 'ImportDeclaration') return [];
-  const isText = type === 'StringLiteral' || type === 'TemplateLiteral';
-  const own = isText ? shownBy(value).filter((text) => /^\p{Lu}.*\s\p{Ll}/u.test(text)) : [];
-  return [...own, ...Object.values(value).flatMap(findSentences)];
+/** The messages of errors are for developers. */
+function isOfError({ type, callee }: Node): boolean {
+  return type === 'NewExpression' || (callee as Node | undefined)?.type === 'Super';
 }
 
-function findTexts(value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap(findTexts);
+/** The texts in a syntax tree that people would see. */
+function findTexts(value: unknown, isText: Judge = isSentence): string[] {
+  if (Array.isArray(value)) return value.flatMap((each) => findTexts(each, isText));
   if (typeof value !== 'object' || value === null) return [];
-  const own = isNode(value) ? ownTexts(value) : [];
-  return [...own, ...Object.values(value).flatMap(findTexts)];
+  const node = value as Node;
+  if (isOfError(node) || node.type === 'ImportDeclaration') return [];
+  if (node.type === 'TemplateElement') return [String(node['raw'])].filter(isText);
+  if (/^(StringLiteral|JSXText)$/.test(node.type ?? '')) return [String(node['value'])].filter(isText);
+  const [judge, parts] = judgeParts(node, isText);
+  return Object.entries(node).flatMap(([field, part]) =>
+    findTexts(part, parts.includes(field) ? judge : isSentence),
+  );
+}
+
+function isRead(name: unknown): boolean {
+  return READ_BY_PEOPLE.has(String((name as { readonly value?: unknown }).value));
 }
 
 function textsOf(source: string): string[] {
   const { body } = parseSync(source, { syntax: 'typescript', tsx: true });
-  const found = [...findTexts(body), ...findSentences(body)].map((text) => text.trim());
-  return [...new Set(found)];
+  return findTexts(body).map((text) => text.trim());
 }
 
 test.each<[string, readonly string[]]>([

@@ -38,20 +38,11 @@ export function StartPage({ children }: { readonly children: ReactNode }) {
 function SignedOut() {
   if (!isSignedOutHereOnly()) {
     if (!hasSignedOut()) return null;
-    return (
-      <div role="status">
-        <Notice>
-          <strong>{text('signedOut')}</strong>
-        </Notice>
-      </div>
-    );
+    return <Notice role="status" title={text('signedOut')} />;
   }
   return (
-    <div role="alert">
-      <Notice tone="warn">
-        <strong>{text('signedOutHere')}</strong>
-        <span>{text('signedOutHereText')}</span>
-      </Notice>
-    </div>
+    <Notice role="alert" tone="warn" title={text('signedOutHere')}>
+      {text('signedOutHereText')}
+    </Notice>
   );
 }

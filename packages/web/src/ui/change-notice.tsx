@@ -24,11 +24,8 @@ export function ChangeNotice({
     return <ErrorNotice error={failure.error} title={undone} {...(labels && { labels })} />;
   }
   return (
-    <div role="alert">
-      <Notice tone="bad">
-        <strong>{unknown}</strong>
-        <span>{advice}</span>
-      </Notice>
-    </div>
+    <Notice role="alert" tone="bad" title={unknown}>
+      {advice}
+    </Notice>
   );
 }

@@ -9,16 +9,23 @@ import { Row } from './card.tsx';
 import style from './notice.module.css';
 import { useTitle } from './title.ts';
 
-/** An important message. */
+/** An important message. With a role, screen readers announce it when it appears. */
 export function Notice({
   tone = 'plain',
+  title,
+  role,
   children,
 }: {
   readonly tone?: 'plain' | 'warn' | 'bad';
-  readonly children: ReactNode;
+  readonly title?: ReactNode;
+  readonly role?: 'alert' | 'status';
+  readonly children?: ReactNode;
 }) {
   return (
-    <div className={tone === 'plain' ? style['notice'] : `${style['notice']} ${style[tone]}`}>{children}</div>
+    <div role={role} className={tone === 'plain' ? style['notice'] : `${style['notice']} ${style[tone]}`}>
+      {title === undefined ? null : <strong>{title}</strong>}
+      {children}
+    </div>
   );
 }
 
@@ -45,12 +52,9 @@ export function ErrorNotice({
   readonly labels?: Readonly<Record<string, string>>;
 }) {
   return (
-    <div role="alert">
-      <Notice tone="bad">
-        <strong>{title}</strong>
-        {isOwn && isNoSession(error) ? <SignInAgain /> : <Cause error={error} labels={labels} />}
-      </Notice>
-    </div>
+    <Notice tone="bad" role="alert" title={title}>
+      {isOwn && isNoSession(error) ? <SignInAgain /> : <Cause error={error} labels={labels} />}
+    </Notice>
   );
 }
 

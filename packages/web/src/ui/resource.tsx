@@ -73,12 +73,9 @@ function Failed() {
     <>
       <PageHeading title={text('pageFailed')} />
       <Stack>
-        <div role="alert">
-          <Notice tone="bad">
-            <strong>{text('pageFailedTitle')}</strong>
-            <span>{text('pageFailedAdvice')}</span>
-          </Notice>
-        </div>
+        <Notice role="alert" tone="bad" title={text('pageFailedTitle')}>
+          {text('pageFailedAdvice')}
+        </Notice>
         <div>
           <Button kind="primary" onPress={() => location.reload()}>
             {text('reload')}

@@ -138,8 +138,7 @@ function ChangedMeanwhile({
   return (
     <div role="status" className={style['message']}>
       {seen.revision === approval.revision ? null : (
-        <Notice tone="warn">
-          <strong>{text('changedMeanwhile', { app: approval.app.name })}</strong>
+        <Notice tone="warn" title={text('changedMeanwhile', { app: approval.app.name })}>
           <span>{text('before', { terms: describe(seen.connection) })}</span>
           <span>{text('now', { terms: describe(approval.connection) })}</span>
           <span>{text('checkAgain')}</span>

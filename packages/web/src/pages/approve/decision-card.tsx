@@ -121,14 +121,13 @@ function FailureNotice({ approval, decision, isRefetching }: DecisionProps): Rea
     if (isRefetching) return null;
     const isConnection = variables.revision !== approval.revision;
     return (
-      <div role="alert">
-        <Notice tone="bad">
-          <strong>
-            {text(isConnection ? 'connectionChanged' : 'appChanged', { app: approval.app.name })}
-          </strong>
-          <span>{text(isConnection ? 'lookAgain' : 'startAgain', { app: approval.app.name })}</span>
-        </Notice>
-      </div>
+      <Notice
+        role="alert"
+        tone="bad"
+        title={text(isConnection ? 'connectionChanged' : 'appChanged', { app: approval.app.name })}
+      >
+        {text(isConnection ? 'lookAgain' : 'startAgain', { app: approval.app.name })}
+      </Notice>
     );
   }
   return (

@@ -115,10 +115,9 @@ function WayBack({
       </Row>
       {error === null ? null : <NoWayBack error={error} app={app.name} />}
       {data?.redirectUri === null ? (
-        <Explained
-          title={text('noAddress', { app: app.name })}
-          advice={text('goBackYourself', { app: app.name })}
-        />
+        <Notice role="alert" tone="warn" title={text('noAddress', { app: app.name })}>
+          {text('goBackYourself', { app: app.name })}
+        </Notice>
       ) : null}
     </>
   );
@@ -126,20 +125,13 @@ function WayBack({
 
 function NoWayBack({ error, app }: { readonly error: unknown; readonly app: string }) {
   if (error instanceof Problem && error.code === 'ALREADY_DECIDED') {
-    return <Explained title={text('usedAlready', { app })} advice={text('usedAlreadyAdvice', { app })} />;
+    return (
+      <Notice role="alert" tone="warn" title={text('usedAlready', { app })}>
+        {text('usedAlreadyAdvice', { app })}
+      </Notice>
+    );
   }
   return (
     <ErrorNotice error={error} title={isRefusal(error) ? text('notReachable', { app }) : text('unknown')} />
-  );
-}
-
-function Explained({ title, advice }: { readonly title: string; readonly advice: string }) {
-  return (
-    <div role="alert">
-      <Notice tone="warn">
-        <strong>{title}</strong>
-        <span>{advice}</span>
-      </Notice>
-    </div>
   );
 }

@@ -14,11 +14,7 @@ const ScopePreview = lazyPart(
 
 /** Instead of a preview whose code could not be loaded. The choices on the page stay. */
 function NotLoaded() {
-  return (
-    <Notice tone="bad">
-      <strong>{text('previewFailed')}</strong>
-    </Notice>
-  );
+  return <Notice tone="bad" title={text('previewFailed')} />;
 }
 
 /** A button that shows the person's own data of a scope, as far back as the app would see it, in a sheet. */

@@ -48,11 +48,7 @@ function Warning({
   readonly extension: ReturnType<typeof useExtension>;
 }) {
   if (left <= 0) {
-    return (
-      <Notice tone="bad">
-        <strong>{text('over')}</strong>
-      </Notice>
-    );
+    return <Notice tone="bad" title={text('over')} />;
   }
   const { error } = extension;
   return (
@@ -93,11 +89,7 @@ function Extended({ expiresAt, onRead }: { readonly expiresAt: string; readonly 
   }, [onRead]);
   return (
     <div ref={element} tabIndex={-1}>
-      <Notice>
-        <strong>
-          <Rich id="extended" values={{ time: <Clock at={expiresAt} /> }} />
-        </strong>
-      </Notice>
+      <Notice title={<Rich id="extended" values={{ time: <Clock at={expiresAt} /> }} />} />
     </div>
   );
 }

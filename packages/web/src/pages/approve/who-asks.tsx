@@ -48,11 +48,7 @@ export function WhoAsks({ approval }: { readonly approval: PendingApproval }) {
           <Rich id="purpose" values={{ app: app.name, purpose }} components={{ q: <q /> }} />
         </p>
       )}
-      {clientAuthenticated ? null : (
-        <Notice tone="warn">
-          <strong>{text('unproven', { app: app.name })}</strong>
-        </Notice>
-      )}
+      {clientAuthenticated ? null : <Notice tone="warn" title={text('unproven', { app: app.name })} />}
       <LookAlikes app={app} />
     </section>
   );
@@ -62,16 +58,11 @@ export function WhoAsks({ approval }: { readonly approval: PendingApproval }) {
 function LookAlikes({ app }: { readonly app: RequestingApp }) {
   const known = useKnownApps();
   if (known.isError) {
-    return (
-      <Notice tone="warn">
-        <strong>{text('lookAlikeUnchecked', { app: app.name })}</strong>
-      </Notice>
-    );
+    return <Notice tone="warn" title={text('lookAlikeUnchecked', { app: app.name })} />;
   }
   return findLookAlikes(app, known.data ?? []).map((other) => (
-    <Notice key={other.clientId} tone="warn">
-      <strong>{text('lookAlike', { app: other.name })}</strong>
-      <span>{difference(app, other)}</span>
+    <Notice key={other.clientId} tone="warn" title={text('lookAlike', { app: other.name })}>
+      {difference(app, other)}
     </Notice>
   ));
 }

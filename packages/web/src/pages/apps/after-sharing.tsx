@@ -13,8 +13,7 @@ import { Rich, text } from './texts.ts';
 export function AfterSharing({ grant }: { readonly grant: Grant }) {
   const app = appTitle(grant.app);
   return (
-    <Notice>
-      <strong>{text('noAccess', { app })}</strong>
+    <Notice title={text('noAccess', { app })}>
       <div role="status">
         <Keeping grant={grant} app={app} />
       </div>

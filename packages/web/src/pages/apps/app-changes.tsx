@@ -21,8 +21,7 @@ export function AppChanges({
   readonly isActive: boolean;
 }) {
   return (
-    <Notice tone="warn">
-      <strong>{text('changedTitle')}</strong>
+    <Notice tone="warn" title={text('changedTitle')}>
       <ul>
         {changes.map((change) => (
           <li key={`${change.at} ${change.field} ${change.to}`}>

@@ -11,8 +11,7 @@ export function EndsSoon({ grant, app }: { readonly grant: Grant; readonly app: 
   const days = findDaysLeft(grant, Date.now());
   if (days === null) return null;
   return (
-    <Notice tone="warn">
-      <strong>{endsInText(days)}</strong>
+    <Notice tone="warn" title={endsInText(days)}>
       <span>
         <Rich id="endsOn" values={{ end: <Instant at={grant.expiresAt} /> }} /> {text('renew', { app })}
       </span>

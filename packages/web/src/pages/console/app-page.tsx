@@ -94,8 +94,7 @@ function Lock({ app: { lock } }: { readonly app: DeveloperApp }) {
   if (lock === null) return null;
   const isWaiting = lock.kind === 'approval';
   return (
-    <Notice tone="warn">
-      <strong>{text(isWaiting ? 'waitingTitle' : 'lockedTitle')}</strong>
+    <Notice tone="warn" title={text(isWaiting ? 'waitingTitle' : 'lockedTitle')}>
       {lock.reason === null ? null : <span>{text('lockedReason', { reason: lock.reason })}</span>}
       <span>{text(isWaiting ? 'waitingAdvice' : 'lockedAdvice')}</span>
       <Soft>

@@ -50,8 +50,7 @@ function CopiedTokens({ days }: { readonly days: readonly UsageDay[] }) {
   const month = countOf(USAGE_DAYS);
   if (month === 0) return null;
   return (
-    <Notice tone="warn">
-      <strong>{text('withoutKey', { month, week: countOf(WEEK_DAYS), days: USAGE_DAYS })}</strong>
+    <Notice tone="warn" title={text('withoutKey', { month, week: countOf(WEEK_DAYS), days: USAGE_DAYS })}>
       <span>
         <Rich id="withoutKeyAdvice" components={linkTo(WITHOUT_KEY)} />
       </span>

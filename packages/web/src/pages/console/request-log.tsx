@@ -62,12 +62,7 @@ export function RequestLog({ app: { clientId } }: { readonly app: DeveloperApp }
 
 /** The service could not read the requests that others of its gateways have answered. */
 function Partial() {
-  return (
-    <Notice>
-      <strong>{text('partial')}</strong>
-      <span>{text('partialText')}</span>
-    </Notice>
-  );
+  return <Notice title={text('partial')}>{text('partialText')}</Notice>;
 }
 
 function Nothing({

@@ -85,11 +85,8 @@ function Refusal({ error }: { readonly error: unknown }) {
     return <NotChanged error={error} undone="notTriggered" unknown="triggerUnknown" />;
   }
   return (
-    <div role="alert">
-      <Notice tone="bad">
-        <strong>{text('notTriggered')}</strong>
-        <span>{text(status === 404 ? 'unknownGrant' : 'cannotHappen')}</span>
-      </Notice>
-    </div>
+    <Notice role="alert" tone="bad" title={text('notTriggered')}>
+      {text(status === 404 ? 'unknownGrant' : 'cannotHappen')}
+    </Notice>
   );
 }

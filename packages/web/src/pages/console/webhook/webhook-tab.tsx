@@ -29,17 +29,15 @@ export function WebhookTab({ app: { clientId } }: { readonly app: DeveloperApp }
 function Trouble({ webhook: { disabledReason, failingSince } }: { readonly webhook: Webhook }) {
   if (disabledReason !== null) {
     return (
-      <Notice tone="bad">
-        <strong>{text(disabledReason === 'paused' ? 'paused' : 'disabled')}</strong>
-        <span>{text(disabledReason === 'paused' ? 'disabledPaused' : 'disabledGone')}</span>
+      <Notice tone="bad" title={text(disabledReason === 'paused' ? 'paused' : 'disabled')}>
+        {text(disabledReason === 'paused' ? 'disabledPaused' : 'disabledGone')}
       </Notice>
     );
   }
   if (failingSince === null) return null;
   return (
-    <Notice tone="warn">
-      <strong>{text('failing', { since: formatInstant(failingSince) })}</strong>
-      <span>{text('failingAdvice')}</span>
+    <Notice tone="warn" title={text('failing', { since: formatInstant(failingSince) })}>
+      {text('failingAdvice')}
     </Notice>
   );
 }
