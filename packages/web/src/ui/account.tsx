@@ -11,62 +11,22 @@ import { ErrorNotice } from './notice.tsx';
 /** The signed-in person with the button to sign out, or the link to sign in. */
 export function Account() {
   const signOut = useSignOut();
-  const leave = () => signOut.mutate(undefined, { onSuccess: leaveSignedOut });
   return (
     <AccountArea
       isShort
-      button={
-        <Button kind="quiet" isBusy={signOut.isPending || signOut.isSuccess} onPress={leave}>
-          {text('signOut')}
-        </Button>
-      }
-      failure={
-        signOut.failure === null ? null : (
-          <ChangeNotice
-            failure={signOut.failure}
-            undone={text('signOutUndone')}
-            unknown={text('signOutUnknown')}
-            advice={text('signOutAdvice')}
-          />
-        )
-      }
-    />
-  );
-}
-
-/**
- * The signed-in person with a button, or the link to sign in. It keeps its place while that is being found out. `failure` says why the
- * button's action failed.
- */
-function AccountArea({
-  button,
-  failure,
-  isShort = false,
-}: {
-  readonly button: ReactNode;
-  readonly failure: ReactNode;
-  /** Whether a phone shows the button only. */
-  readonly isShort?: boolean;
-}) {
-  const session = useSession();
-  if (session.data === undefined) return <div className={style['account']} />;
-  if (session.data === null) {
-    return (
-      <div className={style['account']}>
-        <a href={signInUrl()}>{text('signIn')}</a>
-      </div>
-    );
-  }
-  return (
-    <>
-      <div className={style['account']}>
-        <span className={`${style['name']} ${isShort ? style['short'] : ''}`}>
-          {session.data.name ?? session.data.userId}
-        </span>
-        {button}
-      </div>
-      {failure === null ? null : <div className={style['failure']}>{failure}</div>}
-    </>
+      label={text('signOut')}
+      isBusy={signOut.isPending || signOut.isSuccess}
+      onPress={() => signOut.mutate(undefined, { onSuccess: leaveSignedOut })}
+    >
+      {signOut.failure === null ? null : (
+        <ChangeNotice
+          failure={signOut.failure}
+          undone={text('signOutUndone')}
+          unknown={text('signOutUnknown')}
+          advice={text('signOutAdvice')}
+        />
+      )}
+    </AccountArea>
   );
 }
 
@@ -80,14 +40,52 @@ export function SwitchAccount({ approvalId }: { readonly approvalId: string }) {
   );
   return (
     <AccountArea
-      button={
-        <Button kind="quiet" isBusy={change.isPending || change.isSuccess} onPress={() => change.mutate()}>
-          {text('switchAccount')}
+      label={text('switchAccount')}
+      isBusy={change.isPending || change.isSuccess}
+      onPress={() => change.mutate()}
+    >
+      {change.error === null ? null : <ErrorNotice error={change.error} title={text('notSwitched')} />}
+    </AccountArea>
+  );
+}
+
+/** The signed-in person with a button, or the link to sign in. It keeps its place while that is being found out. */
+function AccountArea({
+  isShort = false,
+  label,
+  isBusy,
+  onPress,
+  children,
+}: {
+  /** Whether a phone shows the button only. */
+  readonly isShort?: boolean;
+  /** Of the button. */
+  readonly label: string;
+  readonly isBusy: boolean;
+  readonly onPress: () => void;
+  /** Why what the button does has failed; null if it has not. */
+  readonly children: ReactNode;
+}) {
+  const { data: session } = useSession();
+  if (session === undefined) return <div className={style['account']} />;
+  if (session === null) {
+    return (
+      <div className={style['account']}>
+        <a href={signInUrl()}>{text('signIn')}</a>
+      </div>
+    );
+  }
+  return (
+    <>
+      <div className={style['account']}>
+        <span className={`${style['name']} ${isShort ? style['short'] : ''}`}>
+          {session.name ?? session.userId}
+        </span>
+        <Button kind="quiet" isBusy={isBusy} onPress={onPress}>
+          {label}
         </Button>
-      }
-      failure={
-        change.error === null ? null : <ErrorNotice error={change.error} title={text('notSwitched')} />
-      }
-    />
+      </div>
+      {children === null ? null : <div className={style['failure']}>{children}</div>}
+    </>
   );
 }

@@ -68,16 +68,6 @@ export function Monogram({ name }: { readonly name: string }) {
   );
 }
 
-/** An app's title with its first letter. */
-export function Titled({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div className={style['titled']}>
-      <Monogram name={name} />
-      <div>{children}</div>
-    </div>
-  );
-}
-
 /** Names with their values; absent values are omitted. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (

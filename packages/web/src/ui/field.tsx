@@ -56,11 +56,9 @@ export function TextField(props: TextFieldProps) {
   );
 }
 
-export interface Option {
+interface Option {
   readonly id: string;
   readonly text: string;
-  /** Heading of its group. */
-  readonly group?: string;
 }
 
 /** Selects one of a few options with the browser's native control, which works best on phones and with screen readers. */
@@ -85,26 +83,23 @@ export function Select({
         value={value}
         onChange={(event) => onChange(event.target.value)}
       >
-        {[...Map.groupBy(options, ({ group }) => group)].map(([group, members]) =>
-          group === undefined ? (
-            <Options key="" of={members} />
-          ) : (
-            <optgroup key={group} label={group}>
-              <Options of={members} />
-            </optgroup>
-          ),
-        )}
+        {options.map((option) => (
+          <option key={option.id} value={option.id}>
+            {option.text}
+          </option>
+        ))}
       </select>
     </div>
   );
 }
 
-function Options({ of: options }: { readonly of: readonly Option[] }) {
-  return options.map(({ id, text }) => (
-    <option key={id} value={id}>
-      {text}
-    </option>
-  ));
+/** What is wrong with a group of fields. */
+export function GroupError({ children }: { readonly children: string }) {
+  return (
+    <p className={style['error']} role="alert">
+      {children}
+    </p>
+  );
 }
 
 /** Checkboxes under a heading. */

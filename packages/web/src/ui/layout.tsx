@@ -87,7 +87,7 @@ function Places() {
   // The start page is the list of apps.
   const shown = location === '/' ? PLACES[0].path : location;
   return PLACES.map(({ path, long, short }) => (
-    <Link key={path} href={path} {...here(`${shown}/`.startsWith(`${path}/`))}>
+    <Link key={path} href={path} aria-current={`${shown}/`.startsWith(`${path}/`) ? 'page' : undefined}>
       <span className={style['wide']}>{text(long)}</span>
       <span className={style['small']}>{text(short)}</span>
     </Link>
@@ -97,16 +97,12 @@ function Places() {
 function ConsolePlaces() {
   return (
     <>
-      <Link href="/console" {...here(true)}>
+      <Link href="/console" aria-current="page">
         {text('appsShort')}
       </Link>
       <a href="/docs">{text('documentation')}</a>
     </>
   );
-}
-
-function here(isHere: boolean) {
-  return isHere ? { 'aria-current': 'page' as const } : {};
 }
 
 /** A page's heading, also used as its browser title. */

@@ -29,14 +29,6 @@ export function Notice({
   );
 }
 
-/** Display names of parameters. */
-const FIELDS = new Map([
-  ['dataFrom', 'fieldDataFrom'],
-  ['expiresAt', 'fieldExpiresAt'],
-  ['from', 'fieldFrom'],
-  ['to', 'fieldTo'],
-] as const);
-
 /** Explains an error by its cause; announced by screen readers. */
 export function ErrorNotice({
   error,
@@ -83,18 +75,12 @@ function Cause({
       {violations.map((violation, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: one parameter may have several faults, which never move.
         <li key={index}>
-          {labels[violation.parameter.replace(/\[.*/, '')] ?? fieldName(violation.parameter)}{' '}
+          {labels[violation.parameter.replace(/\[.*/, '')] ?? violation.parameter}{' '}
           {faultText(violation.message)}
         </li>
       ))}
     </ul>
   );
-}
-
-/** The display name of a parameter; its own name if it is not a field of a page. */
-function fieldName(parameter: string): string {
-  const id = FIELDS.get(parameter as 'from');
-  return id === undefined ? parameter : text(id);
 }
 
 /** What to do about a request that was refused until the person signs in, and what after they have. */

@@ -136,6 +136,7 @@ function FailureNotice({ approval, decision, isRefetching }: DecisionProps): Rea
       undone={text(variables.terms === null ? 'denialUndone' : 'undone')}
       unknown={text('unknown')}
       advice={text('unknownAdvice')}
+      labels={{ dataFrom: text('firstDay') }}
     />
   );
 }

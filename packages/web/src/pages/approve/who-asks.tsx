@@ -1,6 +1,6 @@
 import { useKnownApps } from '../../api/grants.ts';
 import type { PendingApproval, RequestingApp } from '../../api/resources.ts';
-import { Titled } from '../../ui/card.tsx';
+import { Monogram } from '../../ui/card.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { useTitle } from '../../ui/title.ts';
 import { WebLink } from '../../ui/web-link.tsx';
@@ -16,9 +16,10 @@ export function WhoAsks({ approval }: { readonly approval: PendingApproval }) {
   useTitle(title);
   return (
     <section className={style['who']} aria-label={text('whoAsks')}>
-      <Titled name={app.name}>
+      <div className={style['title']}>
+        <Monogram name={app.name} />
         <h1 tabIndex={-1}>{title}</h1>
-      </Titled>
+      </div>
       <ul className={style['facts']}>
         {app.developerName === null ? null : <li>{text('madeBy', { developer: app.developerName })}</li>}
         <li>

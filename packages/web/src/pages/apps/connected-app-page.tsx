@@ -5,9 +5,6 @@ import type { Grant } from '../../api/resources.ts';
 import { appTitle, findDomain } from '../../ui/app-title.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Facts, Row, Soft, Stack } from '../../ui/card.tsx';
-import { ChangeNotice } from '../../ui/change-notice.tsx';
-import { Confirmation } from '../../ui/confirmation.tsx';
-import { focusHeading } from '../../ui/focus.ts';
 import { Folded } from '../../ui/folded.tsx';
 import { BackLink, Narrow, PageHeading } from '../../ui/layout.tsx';
 import { EmptyPage } from '../../ui/notice.tsx';
@@ -24,6 +21,7 @@ import { findDaysLeft } from './grant-rules.ts';
 import { NarrowingForm } from './narrowing-form.tsx';
 import { datesText, Receipt } from './receipt.tsx';
 import { SHOWN_DAYS, SharedPreviews, SharedTypes, toDaysOf } from './shared-types.tsx';
+import { StopSharing } from './stop-sharing.tsx';
 import { Rich, text } from './texts.ts';
 
 /** One connected app: what it may read, what it has read, and how to narrow or end that. */
@@ -58,12 +56,6 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
       <BackLink to="/apps">{text('title')}</BackLink>
       <PageHeading title={app} lead={findDomain(grant.app, [])} />
       <Stack>
-        <ChangeNotice
-          failure={revocation.failure}
-          undone={text('notStopped')}
-          unknown={text('stopUnknown')}
-          advice={text('stopAdvice')}
-        />
         {isActive ? null : <AfterSharing grant={grant} />}
         <Lead grant={grant} />
         <EndsSoon grant={grant} app={app} />
@@ -71,15 +63,16 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
           <AppChanges changes={grant.appChanges} isActive={isActive} />
         )}
         <UnusedHint grant={grant} />
-        {isActive ? (
-          <Row>
-            <StopSharing
-              app={app}
-              isBusy={revocation.isPending}
-              onConfirm={() => revocation.mutate(undefined, { onSuccess: focusHeading })}
-            />
-          </Row>
-        ) : null}
+        <StopSharing
+          revocation={revocation}
+          isOffered={isActive}
+          trigger={text('stop')}
+          title={text('stopTitle', { app })}
+          advice={text('stopAdvice')}
+        >
+          <p>{text('stopText', { app })}</p>
+          <p>{text('shareAgain', { app })}</p>
+        </StopSharing>
         <SharedTypes grant={grant} days={days.data ?? null} />
         {isActive ? <NarrowingForm grant={grant} /> : null}
         <section aria-label={text('reads')}>
@@ -167,29 +160,6 @@ function Support({ clientId }: { readonly clientId: string }) {
         {text('support')}
       </a>
     </p>
-  );
-}
-
-function StopSharing({
-  app,
-  isBusy,
-  onConfirm,
-}: {
-  readonly app: string;
-  readonly isBusy: boolean;
-  readonly onConfirm: () => void;
-}) {
-  return (
-    <Confirmation
-      trigger={text('stop')}
-      title={text('stopTitle', { app })}
-      confirm={text('stop')}
-      isBusy={isBusy}
-      onConfirm={onConfirm}
-    >
-      <p>{text('stopText', { app })}</p>
-      <p>{text('shareAgain', { app })}</p>
-    </Confirmation>
   );
 }
 

@@ -5,15 +5,13 @@ import type { Grant } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Stack } from '../../ui/card.tsx';
-import { ChangeNotice } from '../../ui/change-notice.tsx';
-import { Confirmation } from '../../ui/confirmation.tsx';
-import { focusHeading } from '../../ui/focus.ts';
 import { Narrow, PageHeading } from '../../ui/layout.tsx';
 import { Loading } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { formatRecent } from '../../ui/time.tsx';
 import { AppRows, EndedApps, WaitingApps } from './app-rows.tsx';
 import { sortByAttention } from './grant-rules.ts';
+import { StopSharing } from './stop-sharing.tsx';
 import { Rich, text } from './texts.ts';
 import { TypesOfData } from './types-of-data.tsx';
 
@@ -40,6 +38,7 @@ function Apps({
   readonly grants: readonly Grant[];
   readonly waiting: ReturnType<typeof useWaitingApprovals>;
 }) {
+  const revocation = useRevocationOfAll();
   const active = grants.filter(({ status }) => status === 'active');
   const ended = grants.filter(({ status }) => status !== 'active');
   const { notable, others } = sortByAttention(active, Date.now());
@@ -57,7 +56,15 @@ function Apps({
         {active.length === 0 ? <ButtonLink to="/data">{text('previewData')}</ButtonLink> : null}
         <TypesOfData grants={active} />
         <EndedApps grants={ended} />
-        <StopAll count={active.length} />
+        <StopSharing
+          revocation={revocation}
+          isOffered={active.length > 1}
+          trigger={text('stopAll')}
+          title={text('stopAllTitle')}
+          advice={text('stopAllAdvice')}
+        >
+          <p>{text('stopAllText')}</p>
+        </StopSharing>
       </Stack>
     </>
   );
@@ -75,31 +82,3 @@ function LastReadOf({ grants }: { readonly grants: readonly Grant[] }) {
 }
 
 const timeOf = ({ lastAccessAt }: Grant) => Date.parse(lastAccessAt ?? '1970-01-01');
-
-/** Ends all sharing after a confirmation; offered for more than one app. */
-function StopAll({ count }: { readonly count: number }) {
-  const revocation = useRevocationOfAll();
-  return (
-    <>
-      <ChangeNotice
-        failure={revocation.failure}
-        undone={text('notStopped')}
-        unknown={text('stopUnknown')}
-        advice={text('stopAllAdvice')}
-      />
-      {count > 1 ? (
-        <div>
-          <Confirmation
-            trigger={text('stopAll')}
-            title={text('stopAllTitle')}
-            confirm={text('stopAllNow')}
-            isBusy={revocation.isPending}
-            onConfirm={() => revocation.mutate(undefined, { onSuccess: focusHeading })}
-          >
-            <p>{text('stopAllText')}</p>
-          </Confirmation>
-        </div>
-      ) : null}
-    </>
-  );
-}

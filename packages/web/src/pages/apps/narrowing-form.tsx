@@ -76,6 +76,7 @@ export function NarrowingForm({ grant }: { readonly grant: Grant }) {
           undone={text('notSaved')}
           unknown={text('saveUnknown')}
           advice={text('saveAdvice')}
+          labels={{ expiresAt: text('lastDay'), dataFrom: text('firstDay') }}
         />
         <Row>
           <Button kind="primary" isBusy={narrowing.isPending} onPress={() => submit(draft)}>

@@ -5,7 +5,7 @@ import { violationOf } from '../../api/problem.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Grid, Row, Soft, Stack, Tag } from '../../ui/card.tsx';
-import { Checkbox, CheckboxGroup, TextField } from '../../ui/field.tsx';
+import { Checkbox, CheckboxGroup, GroupError, TextField } from '../../ui/field.tsx';
 import { focusInvalidField } from '../../ui/focus.ts';
 import { groupByCategory, scopeTitle } from '../../ui/scopes.ts';
 import { toggled } from '../../ui/toggled.ts';
@@ -168,11 +168,7 @@ function ScopeBoxes({
     >
       <summary>{text('scopesOfApp', { chosen: chosen.size, all: SCOPES.length })}</summary>
       <Stack>
-        {error === undefined ? null : (
-          <p className={style['error']} role="alert">
-            {error}
-          </p>
-        )}
+        {error === undefined ? null : <GroupError>{error}</GroupError>}
         <Soft>{text('scopesAdvice')}</Soft>
         {groupByCategory(SCOPES).map(({ category, items }) => (
           <CheckboxGroup key={category} title={category}>

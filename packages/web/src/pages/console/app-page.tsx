@@ -45,7 +45,7 @@ export function AppPage({
         if (shown === undefined) return <NoSuchPage />;
         return (
           <>
-            <BackLink to="/console">{text('backToApps')}</BackLink>
+            <BackLink to="/console">{text('title')}</BackLink>
             <PageHeading
               title={app.name}
               page={text(shown.title)}
@@ -62,7 +62,7 @@ export function AppPage({
                 <Link
                   key={title}
                   href={tab === undefined ? `/console/${clientId}` : `/console/${clientId}/${tab}`}
-                  {...(tab === opened ? { 'aria-current': 'page' as const } : {})}
+                  aria-current={tab === opened ? 'page' : undefined}
                 >
                   {text(title)}
                 </Link>

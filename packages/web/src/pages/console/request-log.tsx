@@ -38,7 +38,7 @@ export function RequestLog({ app: { clientId } }: { readonly app: DeveloperApp }
       <Resource query={requests}>
         {({ data, pagination, complete }) => (
           <Stack>
-            {complete ? null : <Partial />}
+            {complete ? null : <Notice title={text('partial')}>{text('partialText')}</Notice>}
             {data.length === 0 ? (
               <Nothing
                 isFiltered={Object.keys(filter).length > 0}
@@ -49,7 +49,12 @@ export function RequestLog({ app: { clientId } }: { readonly app: DeveloperApp }
               />
             ) : (
               <div>
-                <RequestTable requests={data} />
+                <Table
+                  caption={text('list')}
+                  columns={toColumns()}
+                  rows={data}
+                  keyOf={({ requestId }) => requestId}
+                />
                 <Pages pagination={pagination} onChange={setPage} />
               </div>
             )}
@@ -58,11 +63,6 @@ export function RequestLog({ app: { clientId } }: { readonly app: DeveloperApp }
       </Resource>
     </>
   );
-}
-
-/** The service could not read the requests that others of its gateways have answered. */
-function Partial() {
-  return <Notice title={text('partial')}>{text('partialText')}</Notice>;
 }
 
 function Nothing({
@@ -84,18 +84,6 @@ function Nothing({
       <p>{text('noneFoundText')}</p>
       <Button onPress={onShowAll}>{text('showAll')}</Button>
     </Empty>
-  );
-}
-
-/** Requests, newest first. */
-function RequestTable({ requests }: { readonly requests: readonly LoggedRequest[] }) {
-  return (
-    <Table
-      caption={text('list')}
-      columns={toColumns()}
-      rows={requests}
-      keyOf={({ requestId }) => requestId}
-    />
   );
 }
 

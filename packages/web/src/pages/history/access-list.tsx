@@ -3,7 +3,6 @@ import { type AccessFilter, useAccesses } from '../../api/accesses.ts';
 import type { Access } from '../../api/resources.ts';
 import { Soft, Tag } from '../../ui/card.tsx';
 import { formatList } from '../../ui/formats.ts';
-import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { Rows, RowWords } from '../../ui/rows.tsx';
 import { recordedTitles } from '../../ui/scopes.ts';
@@ -63,15 +62,6 @@ function readsText(reads: Reads): string {
     records: reads.reduce((sum, { recordCount }) => sum + recordCount, 0),
     time: first === last ? last : `${first} – ${last}`,
   });
-}
-
-/** For a person whose data no app has read. */
-export function NoReads() {
-  return (
-    <Empty title={text('none')}>
-      <p>{text('noneText')}</p>
-    </Empty>
-  );
 }
 
 /** That a read was blocked, and why; nothing for a read that was not. */

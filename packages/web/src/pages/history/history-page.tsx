@@ -17,7 +17,6 @@ import { PageHeading } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { formatDay, TIME_ZONE } from '../../ui/time.tsx';
-import { NoReads } from './access-list.tsx';
 import { DayChart } from './day-chart.tsx';
 import { DayList, type OpenLines, useOpenLines } from './day-list.tsx';
 import { Filters } from './filters.tsx';
@@ -149,7 +148,13 @@ function NothingLately(shown: Shown) {
   return (
     <Resource query={latest}>
       {({ data: [access] }) => {
-        if (access === undefined) return <NoReads />;
+        if (access === undefined) {
+          return (
+            <Empty title={text('none')}>
+              <p>{text('noneText')}</p>
+            </Empty>
+          );
+        }
         const day = localDay(access.at);
         return (
           <>

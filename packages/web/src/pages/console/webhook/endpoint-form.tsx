@@ -5,11 +5,10 @@ import type { Webhook } from '../../../api/resources.ts';
 import type { WebhookSettings } from '../../../api/webhooks.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card, Row } from '../../../ui/card.tsx';
-import { Checkbox, CheckboxGroup, TextField } from '../../../ui/field.tsx';
+import { Checkbox, CheckboxGroup, GroupError, TextField } from '../../../ui/field.tsx';
 import { toggled } from '../../../ui/toggled.ts';
 import { NotChanged } from '../not-changed.tsx';
 import { text } from '../texts.ts';
-import style from './webhook.module.css';
 
 const EXPLANATIONS = {
   'grant.revoked': 'eventRevoked',
@@ -77,11 +76,7 @@ export function EndpointForm({
             </Checkbox>
           ))}
         </CheckboxGroup>
-        {eventsError === undefined ? null : (
-          <p role="alert" className={style['error']}>
-            {eventsError}
-          </p>
-        )}
+        {eventsError === undefined ? null : <GroupError>{eventsError}</GroupError>}
         <NotChanged error={error} />
         <Row>
           <Button kind={webhook === null ? 'primary' : 'plain'} type="submit" isBusy={isPending}>

@@ -1,0 +1,50 @@
+import type { ReactNode } from 'react';
+import type { useRevocation } from '../../api/grants.ts';
+import { ChangeNotice } from '../../ui/change-notice.tsx';
+import { Confirmation } from '../../ui/confirmation.tsx';
+import { focusHeading } from '../../ui/focus.ts';
+import { text } from './texts.ts';
+
+/** Ends sharing after a confirmation, and says why it has not ended. */
+export function StopSharing({
+  revocation,
+  isOffered,
+  trigger,
+  title,
+  advice,
+  children,
+}: {
+  readonly revocation: Pick<ReturnType<typeof useRevocation>, 'failure' | 'isPending'> & {
+    readonly mutate: (change: undefined, then: { readonly onSuccess: () => void }) => void;
+  };
+  readonly isOffered: boolean;
+  readonly trigger: string;
+  readonly title: string;
+  /** What to do when it is unknown. */
+  readonly advice: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <>
+      <ChangeNotice
+        failure={revocation.failure}
+        undone={text('notStopped')}
+        unknown={text('stopUnknown')}
+        advice={advice}
+      />
+      {isOffered ? (
+        <div>
+          <Confirmation
+            trigger={trigger}
+            title={title}
+            confirm={text('stop')}
+            isBusy={revocation.isPending}
+            onConfirm={() => revocation.mutate(undefined, { onSuccess: focusHeading })}
+          >
+            {children}
+          </Confirmation>
+        </div>
+      ) : null}
+    </>
+  );
+}
