@@ -226,7 +226,7 @@ describe('authorization requests', () => {
   });
 });
 
-describe('mistyped addresses', () => {
+describe('an address that does not exist', () => {
   const files = openFilesOfTest();
   afterAll(() => files[Symbol.dispose]());
   files.write('index.html', '<div id="root">');
@@ -237,36 +237,34 @@ describe('mistyped addresses', () => {
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
 
-  describe('an address that does not exist', () => {
-    const UNKNOWN = ['/histroy', '/apps/grt_1/more', '/assets/gone-1.js', '/approve/%zz', '/.env'];
+  const UNKNOWN = ['/histroy', '/apps/grt_1/more', '/assets/gone-1.js', '/approve/%zz', '/.env'];
 
-    test.each(UNKNOWN)('%s shows the web app to a person who opens it, with status 404', async (path) => {
-      const { status, headers, text } = await open(path);
-      expect([status, text]).toEqual([404, '<div id="root">']);
-      expect([headers.get('content-type'), headers.get('cache-control')]).toEqual([
-        'text/html; charset=utf-8',
-        'no-store',
-      ]);
-      expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'/);
-    });
+  test.each(UNKNOWN)('%s shows the web app to a person who opens it, with status 404', async (path) => {
+    const { status, headers, text } = await open(path);
+    expect([status, text]).toEqual([404, '<div id="root">']);
+    expect([headers.get('content-type'), headers.get('cache-control')]).toEqual([
+      'text/html; charset=utf-8',
+      'no-store',
+    ]);
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'/);
+  });
 
-    test.each(['/api/v1/nothing', '/api', '/oauth/nothing', '/partner/nothing', '/developer/nothing'])(
-      '%s stays JSON for a browser too, because programs use it',
-      async (path) => {
-        const { headers, text } = await open(path);
-        expect(headers.get('content-type')).toMatch(/^application\/(problem\+)?json/);
-        expect(JSON.parse(text)).toBeInstanceOf(Object);
-      },
-    );
+  test.each(['/api/v1/nothing', '/api', '/oauth/nothing', '/partner/nothing', '/developer/nothing'])(
+    '%s stays JSON for a browser too, because programs use it',
+    async (path) => {
+      const { headers, text } = await open(path);
+      expect(headers.get('content-type')).toMatch(/^application\/(problem\+)?json/);
+      expect(JSON.parse(text)).toBeInstanceOf(Object);
+    },
+  );
 
-    test.each<[string, Record<string, string>, string]>([
-      ['without a preference', {}, 'GET'],
-      ['that asks for anything, as scripts of pages do', { accept: '*/*' }, 'GET'],
-      ['that asks for JSON', { accept: 'application/json' }, 'GET'],
-      ['that posts a form', VISIT, 'POST'],
-    ])('stays JSON for a program %s', async (_, headers, method) => {
-      const answer = await open('/histroy', headers, method);
-      expect([answer.status, JSON.parse(answer.text).code]).toEqual([404, 'NOT_FOUND']);
-    });
+  test.each<[string, Record<string, string>, string]>([
+    ['without a preference', {}, 'GET'],
+    ['that asks for anything, as scripts of pages do', { accept: '*/*' }, 'GET'],
+    ['that asks for JSON', { accept: 'application/json' }, 'GET'],
+    ['that posts a form', VISIT, 'POST'],
+  ])('stays JSON for a program %s', async (_, headers, method) => {
+    const answer = await open('/histroy', headers, method);
+    expect([answer.status, JSON.parse(answer.text).code]).toEqual([404, 'NOT_FOUND']);
   });
 });

@@ -249,149 +249,147 @@ describe('own grants', () => {
   const SUB = 'sub_0123456789ABCDEFGHIJkl';
   const time = timestampFromDate(new Date('2026-03-01T10:00:00Z'));
 
-  describe('own grants', () => {
-    test('are listed for a userless token', async () => {
-      gateway.backends.answer({
-        introspect: () => liveToken({ principal: { userId: '' } }),
-        listOwnGrants: () => ({
-          grants: [
-            {
-              id: 'grt_2',
-              sub: SUB,
-              scopes: [],
-              status: GrantStatus.REVOKED,
-              endedAt: time,
-              endedBy: 'person',
-              dataFrom: '2026-01-01',
-              deletionRequestedAt: time,
-            },
-            { id: 'grt_1', scopes: ['read:mood'], status: GrantStatus.ACTIVE },
-          ],
-          total: 2,
-        }),
-      });
-      const response = await gateway.fetch('/oauth/grants', { headers: bearer() });
-      expect(await response.json()).toEqual({
-        data: [
+  test('are listed for a userless token', async () => {
+    gateway.backends.answer({
+      introspect: () => liveToken({ principal: { userId: '' } }),
+      listOwnGrants: () => ({
+        grants: [
           {
             id: 'grt_2',
             sub: SUB,
             scopes: [],
-            status: 'revoked',
-            granted_at: null,
-            expires_at: null,
-            data_from: '2026-01-01',
-            ended_at: '2026-03-01T10:00:00.000Z',
-            ended_by: 'person',
-            deletion_requested_at: '2026-03-01T10:00:00.000Z',
+            status: GrantStatus.REVOKED,
+            endedAt: time,
+            endedBy: 'person',
+            dataFrom: '2026-01-01',
+            deletionRequestedAt: time,
           },
-          {
-            id: 'grt_1',
-            sub: null,
-            scopes: ['read:mood'],
-            status: 'active',
-            granted_at: null,
-            expires_at: null,
-            data_from: null,
-            ended_at: null,
-            ended_by: null,
-            deletion_requested_at: null,
-          },
+          { id: 'grt_1', scopes: ['read:mood'], status: GrantStatus.ACTIVE },
         ],
-        pagination: { page: 1, pageSize: 20, total: 2, totalPages: 1 },
-      });
+        total: 2,
+      }),
     });
-
-    test('are restricted by status and sub, and bad values are named', async () => {
-      const userless = { introspect: () => liveToken({ principal: { userId: '' } }) };
-      gateway.backends.answer(userless);
-      const headers = bearer();
-      await gateway.fetch(`/oauth/grants?status=revoked&sub=${SUB}&page=2&deletion_requested=true`, {
-        headers,
-      });
-      expect(gateway.backends.callsOf('listOwnGrants').at(-1)?.request).toMatchObject({
-        status: GrantStatus.REVOKED,
-        sub: SUB,
-        page: { page: 2 },
-        deletionRequested: true,
-      });
-      for (const [query, text] of [
-        ['status=ended', 'status: must be one of active, expired, revoked'],
-        ['sub=ada', 'sub: must be a `sub` that this service sent'],
-        ['stauts=active', 'stauts: '],
-      ] as const) {
-        const response = await gateway.fetch(`/oauth/grants?${query}`, { headers });
-        expect([response.status, await response.json()]).toEqual([
-          400,
-          expect.objectContaining({
-            error: 'invalid_request',
-            code: 'INVALID_REQUEST',
-            error_description: expect.stringContaining(text),
-          }),
-        ]);
-      }
+    const response = await gateway.fetch('/oauth/grants', { headers: bearer() });
+    expect(await response.json()).toEqual({
+      data: [
+        {
+          id: 'grt_2',
+          sub: SUB,
+          scopes: [],
+          status: 'revoked',
+          granted_at: null,
+          expires_at: null,
+          data_from: '2026-01-01',
+          ended_at: '2026-03-01T10:00:00.000Z',
+          ended_by: 'person',
+          deletion_requested_at: '2026-03-01T10:00:00.000Z',
+        },
+        {
+          id: 'grt_1',
+          sub: null,
+          scopes: ['read:mood'],
+          status: 'active',
+          granted_at: null,
+          expires_at: null,
+          data_from: null,
+          ended_at: null,
+          ended_by: null,
+          deletion_requested_at: null,
+        },
+      ],
+      pagination: { page: 1, pageSize: 20, total: 2, totalPages: 1 },
     });
+  });
 
-    test('are read and ended one by one', async () => {
-      gateway.backends.answer({
-        introspect: () => liveToken({ principal: { userId: '' } }),
-        getOwnGrant: () => ({ grant: { id: 'grt_1', sub: SUB, status: GrantStatus.ACTIVE } }),
-        endOwnGrant: () => ({ revokedAt: time }),
-      });
-      const headers = bearer();
-      const read = await gateway.fetch('/oauth/grants/grt_1', { headers });
-      expect(await read.json()).toMatchObject({ data: { id: 'grt_1', sub: SUB, status: 'active' } });
-      const ended = await gateway.fetch('/oauth/grants/grt_1', { method: 'DELETE', headers });
-      expect([ended.status, await ended.json()]).toEqual([
-        200,
-        { data: { id: 'grt_1', status: 'revoked', revoked_at: '2026-03-01T10:00:00.000Z' } },
+  test('are restricted by status and sub, and bad values are named', async () => {
+    const userless = { introspect: () => liveToken({ principal: { userId: '' } }) };
+    gateway.backends.answer(userless);
+    const headers = bearer();
+    await gateway.fetch(`/oauth/grants?status=revoked&sub=${SUB}&page=2&deletion_requested=true`, {
+      headers,
+    });
+    expect(gateway.backends.callsOf('listOwnGrants').at(-1)?.request).toMatchObject({
+      status: GrantStatus.REVOKED,
+      sub: SUB,
+      page: { page: 2 },
+      deletionRequested: true,
+    });
+    for (const [query, text] of [
+      ['status=ended', 'status: must be one of active, expired, revoked'],
+      ['sub=ada', 'sub: must be a `sub` that this service sent'],
+      ['stauts=active', 'stauts: '],
+    ] as const) {
+      const response = await gateway.fetch(`/oauth/grants?${query}`, { headers });
+      expect([response.status, await response.json()]).toEqual([
+        400,
+        expect.objectContaining({
+          error: 'invalid_request',
+          code: 'INVALID_REQUEST',
+          error_description: expect.stringContaining(text),
+        }),
       ]);
-      expect(gateway.backends.callsOf('endOwnGrant')[0]?.request).toMatchObject({ id: 'grt_1' });
-    });
+    }
+  });
 
-    test("refuse a person's token with 403 and name the kind of token required", async () => {
-      gateway.backends.answer({ introspect: () => liveToken() });
-      for (const [method, path] of [
-        ['GET', '?page=0'],
-        ['DELETE', '/grt_1'],
-      ] as const) {
-        const response = await gateway.fetch(`/oauth/grants${path}`, { method, headers: bearer() });
-        expect([response.status, await response.json()]).toEqual([
-          403,
-          {
-            error: 'unauthorized_client',
-            error_description: expect.stringContaining('client_credentials'),
-            code: 'UNAUTHORIZED_CLIENT',
-          },
-        ]);
-      }
-      expect(new Set(gateway.backends.calls.map(({ rpc }) => rpc))).toEqual(new Set(['introspect']));
+  test('are read and ended one by one', async () => {
+    gateway.backends.answer({
+      introspect: () => liveToken({ principal: { userId: '' } }),
+      getOwnGrant: () => ({ grant: { id: 'grt_1', sub: SUB, status: GrantStatus.ACTIVE } }),
+      endOwnGrant: () => ({ revokedAt: time }),
     });
+    const headers = bearer();
+    const read = await gateway.fetch('/oauth/grants/grt_1', { headers });
+    expect(await read.json()).toMatchObject({ data: { id: 'grt_1', sub: SUB, status: 'active' } });
+    const ended = await gateway.fetch('/oauth/grants/grt_1', { method: 'DELETE', headers });
+    expect([ended.status, await ended.json()]).toEqual([
+      200,
+      { data: { id: 'grt_1', status: 'revoked', revoked_at: '2026-03-01T10:00:00.000Z' } },
+    ]);
+    expect(gateway.backends.callsOf('endOwnGrant')[0]?.request).toMatchObject({ id: 'grt_1' });
+  });
 
-    test("refuse a person's token with the uniform 401 once it is dead, even while it is cached", async () => {
-      const headers = bearer();
-      gateway.backends.answer({ introspect: () => liveToken() });
-      expect((await gateway.fetch('/oauth/grants', { headers })).status).toBe(403);
-      gateway.backends.answer({ introspect: () => ({ status: TokenStatus.DEAD }) });
-      const response = await gateway.fetch('/oauth/grants', { headers });
-      expect([response.status, await response.text()]).toEqual([
-        401,
-        '{"error":"invalid_client","error_description":"Client authentication failed.","code":"UNAUTHORIZED"}',
+  test("refuse a person's token with 403 and name the kind of token required", async () => {
+    gateway.backends.answer({ introspect: () => liveToken() });
+    for (const [method, path] of [
+      ['GET', '?page=0'],
+      ['DELETE', '/grt_1'],
+    ] as const) {
+      const response = await gateway.fetch(`/oauth/grants${path}`, { method, headers: bearer() });
+      expect([response.status, await response.json()]).toEqual([
+        403,
+        {
+          error: 'unauthorized_client',
+          error_description: expect.stringContaining('client_credentials'),
+          code: 'UNAUTHORIZED_CLIENT',
+        },
       ]);
-      expect(response.headers.has('ratelimit')).toBe(false);
-    });
+    }
+    expect(new Set(gateway.backends.calls.map(({ rpc }) => rpc))).toEqual(new Set(['introspect']));
+  });
 
-    test("refuse a person's token with 503 while authorization cannot tell whether it is revoked", async () => {
-      const headers = bearer();
-      const unchecked = { introspect: () => ({ ...liveToken({ grant: null }), ledgerChecked: false }) };
-      gateway.backends.answer(unchecked);
-      const response = await gateway.fetch('/oauth/grants', { headers });
-      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
-      expect(await response.json()).toMatchObject({ code: 'INTERNAL_ERROR' });
-      gateway.backends.answer({ introspect: () => liveToken() });
-      expect((await gateway.fetch('/oauth/grants', { headers })).status).toBe(403);
-      gateway.backends.answer(unchecked);
-      expect((await gateway.fetch('/oauth/grants', { headers })).status).toBe(503);
-    });
+  test("refuse a person's token with the uniform 401 once it is dead, even while it is cached", async () => {
+    const headers = bearer();
+    gateway.backends.answer({ introspect: () => liveToken() });
+    expect((await gateway.fetch('/oauth/grants', { headers })).status).toBe(403);
+    gateway.backends.answer({ introspect: () => ({ status: TokenStatus.DEAD }) });
+    const response = await gateway.fetch('/oauth/grants', { headers });
+    expect([response.status, await response.text()]).toEqual([
+      401,
+      '{"error":"invalid_client","error_description":"Client authentication failed.","code":"UNAUTHORIZED"}',
+    ]);
+    expect(response.headers.has('ratelimit')).toBe(false);
+  });
+
+  test("refuse a person's token with 503 while authorization cannot tell whether it is revoked", async () => {
+    const headers = bearer();
+    const unchecked = { introspect: () => ({ ...liveToken({ grant: null }), ledgerChecked: false }) };
+    gateway.backends.answer(unchecked);
+    const response = await gateway.fetch('/oauth/grants', { headers });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await response.json()).toMatchObject({ code: 'INTERNAL_ERROR' });
+    gateway.backends.answer({ introspect: () => liveToken() });
+    expect((await gateway.fetch('/oauth/grants', { headers })).status).toBe(403);
+    gateway.backends.answer(unchecked);
+    expect((await gateway.fetch('/oauth/grants', { headers })).status).toBe(503);
   });
 });

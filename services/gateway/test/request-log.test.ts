@@ -70,64 +70,62 @@ describe('the request log', () => {
   const idsOf = async (from: RequestLog, clientId = 'app_1') =>
     (await from.find(clientId)).requests.map(({ requestId }) => requestId);
 
-  describe('the request log', () => {
-    test('keeps the requests of an app when others, who only know its id, send more than are kept', async () => {
-      log.add('app_1', request());
-      for (let i = 0; i < 300; i += 1) log.add('app_1', request({ status: 400 }), false);
-      await log.handOver();
-      const ids = await idsOf(log);
-      expect([ids.length, ids.at(-1), ids[0], ids.at(-2)]).toEqual([51, 'req_1', 'req_301', 'req_252']);
-      for (let i = 0; i < 300; i += 1) log.add('app_1', request());
-      expect(await idsOf(log)).toHaveLength(200);
-    });
+  test('keeps the requests of an app when others, who only know its id, send more than are kept', async () => {
+    log.add('app_1', request());
+    for (let i = 0; i < 300; i += 1) log.add('app_1', request({ status: 400 }), false);
+    await log.handOver();
+    const ids = await idsOf(log);
+    expect([ids.length, ids.at(-1), ids[0], ids.at(-2)]).toEqual([51, 'req_1', 'req_301', 'req_252']);
+    for (let i = 0; i < 300; i += 1) log.add('app_1', request());
+    expect(await idsOf(log)).toHaveLength(200);
+  });
 
-    test('keeps requests while Redis is down, says that it is not complete, and moves them when Redis is back', async () => {
-      shared.down = true;
-      log.add('app_1', request());
-      await expect(log.handOver()).rejects.toThrow('down');
-      log.add('app_1', request());
-      await expect(log.handOver()).rejects.toThrow('down');
-      expect((await log.find('app_1')).complete).toBe(false);
-      expect(await idsOf(log)).toEqual(['req_2', 'req_1']);
-      shared.down = false;
-      await log.handOver();
-      expect(shared.stored.get('app_1')?.map(({ requestId }) => requestId)).toEqual(['req_1', 'req_2']);
-      expect(await log.find('app_1')).toMatchObject({ complete: true });
-    });
+  test('keeps requests while Redis is down, says that it is not complete, and moves them when Redis is back', async () => {
+    shared.down = true;
+    log.add('app_1', request());
+    await expect(log.handOver()).rejects.toThrow('down');
+    log.add('app_1', request());
+    await expect(log.handOver()).rejects.toThrow('down');
+    expect((await log.find('app_1')).complete).toBe(false);
+    expect(await idsOf(log)).toEqual(['req_2', 'req_1']);
+    shared.down = false;
+    await log.handOver();
+    expect(shared.stored.get('app_1')?.map(({ requestId }) => requestId)).toEqual(['req_1', 'req_2']);
+    expect(await log.find('app_1')).toMatchObject({ complete: true });
+  });
 
-    test('shows a request once when Redis stored it and the answer was lost', async () => {
-      shared.losesAnswers = true;
-      log.add('app_1', request());
-      await expect(log.handOver()).rejects.toThrow('timeout');
-      shared.losesAnswers = false;
-      await log.handOver();
-      expect(shared.stored.get('app_1')).toHaveLength(2);
-      expect(await idsOf(log)).toEqual(['req_1']);
-    });
+  test('shows a request once when Redis stored it and the answer was lost', async () => {
+    shared.losesAnswers = true;
+    log.add('app_1', request());
+    await expect(log.handOver()).rejects.toThrow('timeout');
+    shared.losesAnswers = false;
+    await log.handOver();
+    expect(shared.stored.get('app_1')).toHaveLength(2);
+    expect(await idsOf(log)).toEqual(['req_1']);
+  });
 
-    test('keeps the latest 200 requests of an app, and of at most 1,000 apps in memory', async () => {
-      log = new RequestLog({ shared: null, clock });
-      for (let i = 0; i < 150; i += 1) log.add('app_1', request());
+  test('keeps the latest 200 requests of an app, and of at most 1,000 apps in memory', async () => {
+    log = new RequestLog({ shared: null, clock });
+    for (let i = 0; i < 150; i += 1) log.add('app_1', request());
+    await log.handOver();
+    for (let i = 0; i < 150; i += 1) log.add('app_1', request());
+    const ids = await idsOf(log);
+    expect([ids.length, ids[0], ids.at(-1)]).toEqual([200, 'req_300', 'req_101']);
+    for (let i = 0; i < 1_000; i += 1) {
+      log.add(`app_other_${i}`, request());
       await log.handOver();
-      for (let i = 0; i < 150; i += 1) log.add('app_1', request());
-      const ids = await idsOf(log);
-      expect([ids.length, ids[0], ids.at(-1)]).toEqual([200, 'req_300', 'req_101']);
-      for (let i = 0; i < 1_000; i += 1) {
-        log.add(`app_other_${i}`, request());
-        await log.handOver();
-      }
-      expect(await idsOf(log)).toEqual([]);
-      expect(await idsOf(log, 'app_other_0')).toHaveLength(1);
-    });
+    }
+    expect(await idsOf(log)).toEqual([]);
+    expect(await idsOf(log, 'app_other_0')).toHaveLength(1);
+  });
 
-    test('forgets a request after 24 hours', async () => {
-      log.add('app_1', request({ at: clock.now().getTime() }));
-      await log.handOver();
-      clock.advance(24 * HOUR_MS);
-      expect(await idsOf(log)).toHaveLength(1);
-      clock.advance(1);
-      expect(await idsOf(log)).toEqual([]);
-    });
+  test('forgets a request after 24 hours', async () => {
+    log.add('app_1', request({ at: clock.now().getTime() }));
+    await log.handOver();
+    clock.advance(24 * HOUR_MS);
+    expect(await idsOf(log)).toHaveLength(1);
+    clock.advance(1);
+    expect(await idsOf(log)).toEqual([]);
   });
 });
 

@@ -5,7 +5,7 @@ import { SandboxDataChange } from '@phds/contracts/phds/healthdata/v1/sandbox_pb
 import { AppError, notFound, unavailable } from '@phds/service-kit/errors';
 import { shareCaller, shareTestGateway, startTestGateway } from './test-gateway.ts';
 
-describe('triggers', () => {
+describe('a trigger', () => {
   const gateway = shareTestGateway({ SANDBOX: 'true', LIMITS: 'user-costly=10000' });
   const { call, session } = shareCaller(gateway, 'dev');
 
@@ -26,81 +26,76 @@ describe('triggers', () => {
 
   const post = (path: string, body: unknown) => call('POST', path, body);
 
-  describe('a trigger', () => {
-    test.each([
-      ['grant.narrow', SandboxGrantChange.NARROW],
-      ['grant.revoke', SandboxGrantChange.REVOKE],
-      ['grant.expire', SandboxGrantChange.EXPIRE],
-    ])('%s changes the grant for the session of the developer', async (trigger, change) => {
-      const { status, body } = await post(PATH, { trigger, grantId: 'grt_1' });
-      const data = { trigger, grantId: 'grt_1', changed: true, category: null, id: null, scope: 'read:mood' };
-      expect([status, body]).toEqual([200, { data }]);
-      expect(gateway.backends.calls).toMatchObject([
-        {
-          rpc: 'changeSandboxGrant',
-          session: session(),
-          request: { clientId: CLIENT, grantId: 'grt_1', change },
-        },
-      ]);
-    });
-
-    test.each([
-      ['data.arrive', SandboxDataChange.ARRIVE],
-      ['data.correct', SandboxDataChange.CORRECT],
-      ['data.delete', SandboxDataChange.DELETE],
-    ])(
-      '%s changes the data of the person of the grant, in what the app may read',
-      async (trigger, change) => {
-        gateway.backends.answer({
-          findSandboxGrant: () => ({ userId: USER, scopes: ['read:mood', 'read:health-data:glucose'] }),
-          changeData: () => ({ category: 'glucose', id: 'rdg_1' }),
-        });
-        const { status, body } = await post(PATH, { trigger, grantId: 'grt_1' });
-        const changed = { changed: true, category: 'glucose', id: 'rdg_1', scope: null };
-        expect([status, body]).toEqual([200, { data: { trigger, grantId: 'grt_1', ...changed } }]);
-        expect(gateway.backends.calls).toMatchObject([
-          { rpc: 'findSandboxGrant', session: session(), request: { clientId: CLIENT, grantId: 'grt_1' } },
-          { rpc: 'changeData', request: { userId: USER, clientId: CLIENT, change, categories: ['glucose'] } },
-        ]);
+  test.each([
+    ['grant.narrow', SandboxGrantChange.NARROW],
+    ['grant.revoke', SandboxGrantChange.REVOKE],
+    ['grant.expire', SandboxGrantChange.EXPIRE],
+  ])('%s changes the grant for the session of the developer', async (trigger, change) => {
+    const { status, body } = await post(PATH, { trigger, grantId: 'grt_1' });
+    const data = { trigger, grantId: 'grt_1', changed: true, category: null, id: null, scope: 'read:mood' };
+    expect([status, body]).toEqual([200, { data }]);
+    expect(gateway.backends.calls).toMatchObject([
+      {
+        rpc: 'changeSandboxGrant',
+        session: session(),
+        request: { clientId: CLIENT, grantId: 'grt_1', change },
       },
-    );
+    ]);
+  });
 
-    test('of data changes any category for summaries of them, and none for a grant that shows no readings', async () => {
-      const arrive = async (...scopes: string[]) => {
-        gateway.backends.answer({ findSandboxGrant: () => ({ userId: USER, scopes }) });
-        return (await post(PATH, { trigger: 'data.arrive', grantId: 'grt_1' })).status;
-      };
-      expect(await arrive('read:mood', 'read:profile')).toBe(409);
-      expect(gateway.backends.callsOf('changeData')).toEqual([]);
-      await arrive('read:mood', 'read:trends');
-      const [{ request } = {}] = gateway.backends.callsOf('changeData');
-      expect(request).toMatchObject({ categories: CATEGORY_SLUGS });
+  test.each([
+    ['data.arrive', SandboxDataChange.ARRIVE],
+    ['data.correct', SandboxDataChange.CORRECT],
+    ['data.delete', SandboxDataChange.DELETE],
+  ])('%s changes the data of the person of the grant, in what the app may read', async (trigger, change) => {
+    gateway.backends.answer({
+      findSandboxGrant: () => ({ userId: USER, scopes: ['read:mood', 'read:health-data:glucose'] }),
+      changeData: () => ({ category: 'glucose', id: 'rdg_1' }),
     });
+    const { status, body } = await post(PATH, { trigger, grantId: 'grt_1' });
+    const changed = { changed: true, category: 'glucose', id: 'rdg_1', scope: null };
+    expect([status, body]).toEqual([200, { data: { trigger, grantId: 'grt_1', ...changed } }]);
+    expect(gateway.backends.calls).toMatchObject([
+      { rpc: 'findSandboxGrant', session: session(), request: { clientId: CLIENT, grantId: 'grt_1' } },
+      { rpc: 'changeData', request: { userId: USER, clientId: CLIENT, change, categories: ['glucose'] } },
+    ]);
+  });
 
-    test.each([
-      ['not found', notFound(), 404, 'NOT_FOUND'],
-      ['a conflict', new AppError('conflict', 'The grant is revoked.'), 409, 'CONFLICT'],
-    ])('of a grant that consent answers with %s reaches no data', async (_, error, status, code) => {
-      const refuse = () => Promise.reject(error);
-      gateway.backends.answer({ findSandboxGrant: refuse, changeSandboxGrant: refuse });
-      for (const trigger of ['data.delete', 'grant.expire']) {
-        const answer = await post(PATH, { trigger, grantId: 'grt_1' });
-        expect([answer.status, answer.body.code]).toEqual([status, code]);
-      }
-      expect(gateway.backends.callsOf('changeData')).toEqual([]);
-    });
+  test('of data changes any category for summaries of them, and none for a grant that shows no readings', async () => {
+    const arrive = async (...scopes: string[]) => {
+      gateway.backends.answer({ findSandboxGrant: () => ({ userId: USER, scopes }) });
+      return (await post(PATH, { trigger: 'data.arrive', grantId: 'grt_1' })).status;
+    };
+    expect(await arrive('read:mood', 'read:profile')).toBe(409);
+    expect(gateway.backends.callsOf('changeData')).toEqual([]);
+    await arrive('read:mood', 'read:trends');
+    const [{ request } = {}] = gateway.backends.callsOf('changeData');
+    expect(request).toMatchObject({ categories: CATEGORY_SLUGS });
+  });
 
-    test.each([
-      [{ trigger: 'data.explode', grantId: 'grt_1' }, 'trigger'],
-      [{ grantId: 'grt_1' }, 'trigger'],
-      [{ trigger: 'data.arrive' }, 'grantId'],
-      [{ trigger: 'data.arrive', grantId: 7 }, 'grantId'],
-      [{ trigger: 'data.arrive', grantId: 'grt_1', userId: 'ada' }, 'userId'],
-    ])('with the body %j is an invalid request', async (body, parameter) => {
-      const answer = await post(PATH, body);
-      expect(answer).toMatchObject({ status: 400, body: { errors: [{ parameter }] } });
-      expect(gateway.backends.calls).toEqual([]);
-    });
+  test.each([
+    ['not found', notFound(), 404, 'NOT_FOUND'],
+    ['a conflict', new AppError('conflict', 'The grant is revoked.'), 409, 'CONFLICT'],
+  ])('of a grant that consent answers with %s reaches no data', async (_, error, status, code) => {
+    const refuse = () => Promise.reject(error);
+    gateway.backends.answer({ findSandboxGrant: refuse, changeSandboxGrant: refuse });
+    for (const trigger of ['data.delete', 'grant.expire']) {
+      const answer = await post(PATH, { trigger, grantId: 'grt_1' });
+      expect([answer.status, answer.body.code]).toEqual([status, code]);
+    }
+    expect(gateway.backends.callsOf('changeData')).toEqual([]);
+  });
+
+  test.each([
+    [{ trigger: 'data.explode', grantId: 'grt_1' }, 'trigger'],
+    [{ grantId: 'grt_1' }, 'trigger'],
+    [{ trigger: 'data.arrive' }, 'grantId'],
+    [{ trigger: 'data.arrive', grantId: 7 }, 'grantId'],
+    [{ trigger: 'data.arrive', grantId: 'grt_1', userId: 'ada' }, 'userId'],
+  ])('with the body %j is an invalid request', async (body, parameter) => {
+    const answer = await post(PATH, body);
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ parameter }] } });
+    expect(gateway.backends.calls).toEqual([]);
   });
 });
 

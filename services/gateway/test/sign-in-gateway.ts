@@ -1,38 +1,29 @@
 import { beforeEach, expect } from '@jest/globals';
 import type { PageMessage } from '@phds/catalog/page-messages';
-import { type Deviation, type FakeOpenidProvider, startFakeOpenidProvider } from './fake-openid-provider.ts';
+import { type Deviation, startFakeOpenidProvider } from './fake-openid-provider.ts';
 import type { TestBrowser } from './test-browser.ts';
 import { clear, messageIn, share, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 export const SESSION = '__Host-session';
 export const ATTEMPT = '__Host-sign-in';
 
-/** A gateway whose people sign in at a fake provider. */
-export interface SignInGateway extends AsyncDisposable {
-  readonly provider: FakeOpenidProvider;
-  readonly gateway: TestGateway;
-  /** Another replica of the gateway. */
-  startReplica(env?: Readonly<Record<string, string>>): Promise<TestGateway>;
-  /** Begins a sign-in; returns the address to which the browser is sent. */
-  begin(browser: TestBrowser, parameters?: Readonly<Record<string, string>>): Promise<string>;
-  /** Begins a sign-in, lets the provider answer, and opens the callback. */
-  signIn(
-    browser: TestBrowser,
-    options?: {
-      readonly user?: string;
-      readonly deviation?: Deviation;
-      readonly parameters?: Readonly<Record<string, string>>;
-    },
-  ): Promise<Response>;
+export type SignInGateway = Awaited<ReturnType<typeof startSignInGateway>>;
+
+interface SignInOptions {
+  readonly user?: string;
+  readonly deviation?: Deviation;
+  readonly parameters?: Readonly<Record<string, string>>;
 }
 
-export async function startSignInGateway(env: Readonly<Record<string, string>> = {}): Promise<SignInGateway> {
+/** A gateway whose people sign in at a fake provider. */
+export async function startSignInGateway(env: Readonly<Record<string, string>> = {}) {
   await using stack = new AsyncDisposableStack();
   const provider = stack.use(await startFakeOpenidProvider());
   const gateway = stack.use(await startTestGateway({ ...provider.settings, ...env }));
   // The clock of the gateway stands still.
   provider.now = () => gateway.clock.now();
-  const begin: SignInGateway['begin'] = async (browser, parameters = {}) => {
+  /** Begins a sign-in; returns the address to which the browser is sent. */
+  const begin = async (browser: TestBrowser, parameters: Readonly<Record<string, string>> = {}) => {
     const response = await browser.open(gateway, `/sign-in?${new URLSearchParams(parameters)}`);
     const location = response.headers.get('location');
     if (response.status !== 303 || location === null) throw new Error(`sign-in answered ${response.status}`);
@@ -43,9 +34,14 @@ export async function startSignInGateway(env: Readonly<Record<string, string>> =
     provider,
     gateway,
     begin,
-    startReplica: async (other = {}) =>
+    /** Another replica of the gateway. */
+    startReplica: async (other: Readonly<Record<string, string>> = {}): Promise<TestGateway> =>
       owned.use(await startTestGateway({ ...provider.settings, ...env, ...other })),
-    signIn: async (browser, { user = 'ada', deviation, parameters } = {}) => {
+    /** Begins a sign-in, lets the provider answer, and opens the callback. */
+    signIn: async (
+      browser: TestBrowser,
+      { user = 'ada', deviation, parameters }: SignInOptions = {},
+    ): Promise<Response> => {
       const location = await begin(browser, parameters);
       return browser.open(gateway, provider.authorize(location, user, deviation));
     },

@@ -9,160 +9,158 @@ import { ask, bearer, liveToken, shareCaller, shareTestGateway, throwing } from 
 
 const gateway = shareTestGateway();
 
-describe('grants and accesses', () => {
+describe('users', () => {
   const { call } = shareCaller(gateway, 'ada');
   const time = timestampFromDate(new Date('2026-03-01T10:00:00.5Z'));
   const INSTANT = '2026-03-01T10:00:00.500Z';
 
-  describe('users', () => {
-    const profile = { clientId: 'app_1', name: 'One', ownerId: 'grace', description: 'Draws a diary.' };
-    const profileJson = {
-      clientId: 'app_1',
-      name: 'One',
-      description: 'Draws a diary.',
-      developerName: null,
-      homepageUrl: null,
-      privacyPolicyUrl: null,
+  const profile = { clientId: 'app_1', name: 'One', ownerId: 'grace', description: 'Draws a diary.' };
+  const profileJson = {
+    clientId: 'app_1',
+    name: 'One',
+    description: 'Draws a diary.',
+    developerName: null,
+    homepageUrl: null,
+    privacyPolicyUrl: null,
+  };
+
+  test('list, narrow and end grants', async () => {
+    const grant = {
+      id: 'grt_1',
+      app: profile,
+      scopes: ['read:mood'],
+      status: GrantStatus.ACTIVE,
+      grantedAt: time,
+      redirectHost: 'a.test',
+      purpose: 'To find patterns.',
     };
-
-    test('list, narrow and end grants', async () => {
-      const grant = {
-        id: 'grt_1',
-        app: profile,
-        scopes: ['read:mood'],
-        status: GrantStatus.ACTIVE,
-        grantedAt: time,
-        redirectHost: 'a.test',
-        purpose: 'To find patterns.',
-      };
-      gateway.backends.answer({
-        listGrants: () => ({ grants: [grant], total: 1 }),
-        getGrant: () => ({ grant }),
-        narrowGrant: () => ({ grant }),
-        revokeGrant: () => ({ revokedAt: time }),
-        revokeAllGrants: () => ({ revoked: 3 }),
-        getReceipt: () => ({ receipt: 'a.b.c' }),
-      });
-      const expected = {
-        id: 'grt_1',
-        app: { ...profileJson, redirectHost: 'a.test' },
-        purpose: 'To find patterns.',
-        scopes: ['read:mood'],
-        status: 'active',
-        grantedAt: INSTANT,
-        expiresAt: null,
-        revokedAt: null,
-        revokedBy: null,
-        endedBy: null,
-        lastAccessAt: null,
-        accessCount: 0,
-        dataFrom: null,
-        deletionRequestedAt: null,
-      };
-      expect((await call('GET', '/partner/consent/grants?status=active')).body.data).toEqual([expected]);
-      expect((await call('GET', '/partner/consent/grants/grt_1')).body).toEqual({ data: expected });
-      const narrowing = { scopes: ['read:mood'], expiresAt: '2026-06-01T00:00:00Z', dataFrom: '2026-01-01' };
-      expect((await call('PATCH', '/partner/consent/grants/grt_1', narrowing)).body).toEqual({
-        data: expected,
-      });
-      expect(gateway.backends.callsOf('narrowGrant')[0]?.request).toMatchObject({
-        setScopes: true,
-        scopes: ['read:mood'],
-        dataFrom: '2026-01-01',
-        expiresAt: timestampFromDate(new Date('2026-06-01T00:00:00Z')),
-      });
-      // An unencoded `+` arrives as a space.
-      await call('PATCH', '/partner/consent/grants/grt_1', { expiresAt: '2026-06-01T02:00:00 02:00' });
-      expect(gateway.backends.callsOf('narrowGrant')[1]?.request).toMatchObject({
-        expiresAt: timestampFromDate(new Date('2026-06-01T00:00:00Z')),
-      });
-      expect((await call('DELETE', '/partner/consent/grants/grt_1')).body).toEqual({
-        data: { id: 'grt_1', status: 'revoked', revokedAt: INSTANT },
-      });
-      expect((await call('POST', '/partner/consent/grants/revoke-all')).body).toEqual({
-        data: { revoked: 3 },
-      });
-      expect((await call('GET', '/partner/consent/grants/grt_1/receipt')).body.data.receipt).toBe('a.b.c');
+    gateway.backends.answer({
+      listGrants: () => ({ grants: [grant], total: 1 }),
+      getGrant: () => ({ grant }),
+      narrowGrant: () => ({ grant }),
+      revokeGrant: () => ({ revokedAt: time }),
+      revokeAllGrants: () => ({ revoked: 3 }),
+      getReceipt: () => ({ receipt: 'a.b.c' }),
     });
-
-    test('list who read what', async () => {
-      const refused = VerdictSchema.values.map(({ number }) => number).slice(2);
-      const record = (verdict: Verdict) => ({
-        id: 'acc_1',
-        at: time,
-        clientId: 'app_1',
-        appName: 'One',
-        verdict,
-      });
-      gateway.backends.answer({
-        listAccesses: () => ({ accesses: [Verdict.RELEASED, ...refused].map(record), total: 10 }),
-      });
-      const { body } = await call(
-        'GET',
-        '/partner/consent/grants/grt_1/accesses?scope=read:mood&from=2026-01-01',
-      );
-      expect(body.data[0]).toEqual({
-        id: 'acc_1',
-        at: INSTANT,
-        app: { clientId: 'app_1', name: 'One' },
-        grantId: '',
-        scope: '',
-        endpoint: '',
-        from: null,
-        to: null,
-        recordCount: 0,
-        outcome: 'released',
-        reason: null,
-      });
-      expect(body.data.slice(1)).toMatchObject(
-        REFUSAL_REASONS.map((reason) => ({ outcome: 'refused', reason })),
-      );
-      expect(gateway.backends.callsOf('listAccesses')[0]?.request).toMatchObject({
-        grantId: 'grt_1',
-        scope: 'read:mood',
-      });
-      expect((await call('GET', '/partner/consent/accesses?clientId=app_1')).status).toBe(200);
+    const expected = {
+      id: 'grt_1',
+      app: { ...profileJson, redirectHost: 'a.test' },
+      purpose: 'To find patterns.',
+      scopes: ['read:mood'],
+      status: 'active',
+      grantedAt: INSTANT,
+      expiresAt: null,
+      revokedAt: null,
+      revokedBy: null,
+      endedBy: null,
+      lastAccessAt: null,
+      accessCount: 0,
+      dataFrom: null,
+      deletionRequestedAt: null,
+    };
+    expect((await call('GET', '/partner/consent/grants?status=active')).body.data).toEqual([expected]);
+    expect((await call('GET', '/partner/consent/grants/grt_1')).body).toEqual({ data: expected });
+    const narrowing = { scopes: ['read:mood'], expiresAt: '2026-06-01T00:00:00Z', dataFrom: '2026-01-01' };
+    expect((await call('PATCH', '/partner/consent/grants/grt_1', narrowing)).body).toEqual({
+      data: expected,
     });
-
-    test.each<[string, string, unknown, string]>([
-      ['GET', '/partner/consent/grants?status=done', undefined, 'status'],
-      ['GET', '/partner/consent/pending?status=active', undefined, 'status'],
-      ['GET', '/partner/consent/accesses?from=x', undefined, 'from'],
-      ['GET', '/partner/consent/accesses?from=2026-03-02&to=2026-03-01', undefined, 'from'],
-      [
-        'GET',
-        '/partner/consent/grants/grt_1/accesses?from=2026-03-01&to=2026-03-01T00:00:00Z',
-        undefined,
-        'from',
-      ],
-      ['PATCH', '/partner/consent/grants/grt_1', { expiresAt: '2026-06-01' }, 'expiresAt'],
-      ['PATCH', '/partner/consent/grants/grt_1', { status: 'revoked' }, 'status'],
-      ['POST', '/partner/consent/pending/apr_1/approve', { expiresInDays: 7 }, 'expiresInDays'],
-      ['POST', '/partner/consent/pending/apr_1/approve', { scopes: 'read:mood' }, 'scopes'],
-      ['POST', '/partner/consent/pending/apr_1/approve', { dataFrom: '2026-02-30' }, 'dataFrom'],
-      ['POST', '/partner/consent/pending/apr_1/approve', { scope: ['read:mood'] }, 'scope'],
-    ])('%s %s with %j reports a violation of %s', async (method, path, sent, parameter) => {
-      const { status, body } = await call(method, path, sent);
-      expect([status, body.errors[0].parameter]).toEqual([400, parameter]);
+    expect(gateway.backends.callsOf('narrowGrant')[0]?.request).toMatchObject({
+      setScopes: true,
+      scopes: ['read:mood'],
+      dataFrom: '2026-01-01',
+      expiresAt: timestampFromDate(new Date('2026-06-01T00:00:00Z')),
     });
-
-    test("another person's id is answered as not found, whatever its form", async () => {
-      gateway.backends.answer({
-        getGrant: throwing(notFound()),
-      });
-      const bodies = await Promise.all(
-        ['grt_1', 'x', '..%2f'].map((id) => call('GET', `/partner/consent/grants/${id}`)),
-      );
-      expect(new Set(bodies.map(({ body: { requestId: _, ...body } }) => JSON.stringify(body))).size).toBe(1);
+    // An unencoded `+` arrives as a space.
+    await call('PATCH', '/partner/consent/grants/grt_1', { expiresAt: '2026-06-01T02:00:00 02:00' });
+    expect(gateway.backends.callsOf('narrowGrant')[1]?.request).toMatchObject({
+      expiresAt: timestampFromDate(new Date('2026-06-01T00:00:00Z')),
     });
-
-    test('violations found by the called service are reported unchanged', async () => {
-      gateway.backends.answer({
-        completeAuthorization: throwing(invalidRequest('scopes', 'was not requested')),
-      });
-      const { body } = await call('POST', '/partner/consent/pending/apr_1/approve', { scopes: ['read:ehr'] });
-      expect(body.errors).toEqual([{ parameter: 'scopes', message: 'was not requested' }]);
+    expect((await call('DELETE', '/partner/consent/grants/grt_1')).body).toEqual({
+      data: { id: 'grt_1', status: 'revoked', revokedAt: INSTANT },
     });
+    expect((await call('POST', '/partner/consent/grants/revoke-all')).body).toEqual({
+      data: { revoked: 3 },
+    });
+    expect((await call('GET', '/partner/consent/grants/grt_1/receipt')).body.data.receipt).toBe('a.b.c');
+  });
+
+  test('list who read what', async () => {
+    const refused = VerdictSchema.values.map(({ number }) => number).slice(2);
+    const record = (verdict: Verdict) => ({
+      id: 'acc_1',
+      at: time,
+      clientId: 'app_1',
+      appName: 'One',
+      verdict,
+    });
+    gateway.backends.answer({
+      listAccesses: () => ({ accesses: [Verdict.RELEASED, ...refused].map(record), total: 10 }),
+    });
+    const { body } = await call(
+      'GET',
+      '/partner/consent/grants/grt_1/accesses?scope=read:mood&from=2026-01-01',
+    );
+    expect(body.data[0]).toEqual({
+      id: 'acc_1',
+      at: INSTANT,
+      app: { clientId: 'app_1', name: 'One' },
+      grantId: '',
+      scope: '',
+      endpoint: '',
+      from: null,
+      to: null,
+      recordCount: 0,
+      outcome: 'released',
+      reason: null,
+    });
+    expect(body.data.slice(1)).toMatchObject(
+      REFUSAL_REASONS.map((reason) => ({ outcome: 'refused', reason })),
+    );
+    expect(gateway.backends.callsOf('listAccesses')[0]?.request).toMatchObject({
+      grantId: 'grt_1',
+      scope: 'read:mood',
+    });
+    expect((await call('GET', '/partner/consent/accesses?clientId=app_1')).status).toBe(200);
+  });
+
+  test.each<[string, string, unknown, string]>([
+    ['GET', '/partner/consent/grants?status=done', undefined, 'status'],
+    ['GET', '/partner/consent/pending?status=active', undefined, 'status'],
+    ['GET', '/partner/consent/accesses?from=x', undefined, 'from'],
+    ['GET', '/partner/consent/accesses?from=2026-03-02&to=2026-03-01', undefined, 'from'],
+    [
+      'GET',
+      '/partner/consent/grants/grt_1/accesses?from=2026-03-01&to=2026-03-01T00:00:00Z',
+      undefined,
+      'from',
+    ],
+    ['PATCH', '/partner/consent/grants/grt_1', { expiresAt: '2026-06-01' }, 'expiresAt'],
+    ['PATCH', '/partner/consent/grants/grt_1', { status: 'revoked' }, 'status'],
+    ['POST', '/partner/consent/pending/apr_1/approve', { expiresInDays: 7 }, 'expiresInDays'],
+    ['POST', '/partner/consent/pending/apr_1/approve', { scopes: 'read:mood' }, 'scopes'],
+    ['POST', '/partner/consent/pending/apr_1/approve', { dataFrom: '2026-02-30' }, 'dataFrom'],
+    ['POST', '/partner/consent/pending/apr_1/approve', { scope: ['read:mood'] }, 'scope'],
+  ])('%s %s with %j reports a violation of %s', async (method, path, sent, parameter) => {
+    const { status, body } = await call(method, path, sent);
+    expect([status, body.errors[0].parameter]).toEqual([400, parameter]);
+  });
+
+  test("another person's id is answered as not found, whatever its form", async () => {
+    gateway.backends.answer({
+      getGrant: throwing(notFound()),
+    });
+    const bodies = await Promise.all(
+      ['grt_1', 'x', '..%2f'].map((id) => call('GET', `/partner/consent/grants/${id}`)),
+    );
+    expect(new Set(bodies.map(({ body: { requestId: _, ...body } }) => JSON.stringify(body))).size).toBe(1);
+  });
+
+  test('violations found by the called service are reported unchanged', async () => {
+    gateway.backends.answer({
+      completeAuthorization: throwing(invalidRequest('scopes', 'was not requested')),
+    });
+    const { body } = await call('POST', '/partner/consent/pending/apr_1/approve', { scopes: ['read:ehr'] });
+    expect(body.errors).toEqual([{ parameter: 'scopes', message: 'was not requested' }]);
   });
 });
 

@@ -69,25 +69,6 @@ describe('a trigger', () => {
 });
 
 describe('without the mode', () => {
-  const FORCED = { 'Sandbox-Force': 'RATE_LIMITED' };
-
-  test('there are no triggers, forced errors or made-up data', async () => {
-    const production = await useSharedStack();
-    const { gateway } = production;
-    const owner = await signIn(production, 'sandbox-developer');
-    const other = await registerApp(gateway, owner);
-    const { accessToken, grantId } = await other.connect(await signIn(production, 'never-made-up'), [HEART]);
-    const json = { trigger: 'grant.revoke', grantId };
-    const triggers = `${gateway}/developer/apps/${other.clientId}/sandbox/triggers`;
-    expectStatus(404, await send(triggers, { json, bearer: owner }));
-    const heart = await other.read(accessToken, '/api/v1/health-data/heart', { headers: FORCED });
-    expect(expectStatus(200, heart).body.pagination.total).toBe(0);
-    expectStatus(200, await other.read(accessToken, '/fhir/R4/Observation', { headers: FORCED }));
-    const form = { ...other.credentials, grant_type: 'client_credentials' };
-    expectStatus(200, await send(`${gateway}/oauth/token`, { form, headers: FORCED }));
-    expect((await send(`${gateway}/openapi.json`)).text).not.toMatch(/sandbox-force|sandbox\/triggers/i);
-  });
-
   test.each([
     ['consent', ['FindSandboxGrant', 'ChangeSandboxGrant']],
     ['health-data', ['PreparePerson', 'ChangeData']],

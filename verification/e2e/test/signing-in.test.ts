@@ -29,16 +29,6 @@ test('a person signs in and returns to the page; the session works at every gate
   expect(visit.list(stack.gateway).map(({ name }) => name)).toEqual(['session']);
 });
 
-test('a second sign-in replaces the first, whose answer shows a message that says to sign in again', async () => {
-  const first = await visit.open(`${stack.gateway}/sign-in?return_to=/apps`);
-  const second = await visit.open(`${stack.gateway}/sign-in?return_to=/data`);
-  const replaced = await visit.pick(first, 'signing-in-ada');
-  expect([replaced.status, replaced.url.pathname]).toEqual([400, '/sign-in/callback']);
-  expect(replaced.text).toContain('&quot;SIGN_IN_ENDED&quot;');
-  expect((await visit.pick(second, 'signing-in-ada')).url.href).toBe(`${stack.gateway}/data`);
-  expect(await statusesOf(sessionOf(visit))).toEqual([200, 200]);
-});
-
 test('a person switches the account, and the page returned to belongs to the other one', async () => {
   await visit.signIn(stack.gateway, 'signing-in-ada');
   const first = sessionOf(visit);
