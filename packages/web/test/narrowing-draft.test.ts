@@ -48,29 +48,13 @@ function choose({ zone, now, withdrawn = [], presentDataFrom = null, ...rest }: 
 
 describe('sharing that is to end after today', () => {
   test.each([
-    [
-      'Europe/Berlin',
-      'late in the evening',
-      '2026-11-21T22:59:59Z',
-      '2026-11-21',
-      '2026-11-21T23:00:00.000Z',
-    ],
-    ['Europe/Berlin', 'when summer ends', '2026-10-24T22:30:00Z', '2026-10-25', '2026-10-25T23:00:00.000Z'],
-    [
-      'Pacific/Kiritimati',
-      'a day ahead of UTC',
-      '2026-11-21T10:30:00Z',
-      '2026-11-22',
-      '2026-11-22T10:00:00.000Z',
-    ],
-    [
-      'Asia/Beirut',
-      'where the next day has no midnight',
-      '2027-03-27T21:30:00Z',
-      '2027-03-27',
-      '2027-03-27T22:00:00.000Z',
-    ],
-  ])('in %s %s ends at the end of that day', (zone, _when, now, lastDay, end) => {
+    ['Europe/Berlin', '2026-11-21T22:59:59Z', '2026-11-21', '2026-11-21T23:00:00.000Z'],
+    // When summer ends.
+    ['Europe/Berlin', '2026-10-24T22:30:00Z', '2026-10-25', '2026-10-25T23:00:00.000Z'],
+    ['Pacific/Kiritimati', '2026-11-21T10:30:00Z', '2026-11-22', '2026-11-22T10:00:00.000Z'],
+    // Where the next day has no midnight.
+    ['Asia/Beirut', '2027-03-27T21:30:00Z', '2027-03-27', '2027-03-27T22:00:00.000Z'],
+  ])('in %s at %s ends at the end of that day', (zone, now, lastDay, end) => {
     const { fault, expiresAt, days } = choose({ zone, now, lastDay });
     expect([fault, expiresAt, days?.min]).toEqual([null, end, lastDay]);
     expect(Date.parse(expiresAt)).toBeGreaterThan(Date.parse(now));

@@ -25,6 +25,7 @@ const renamed = {
     { field: 'name', from: 'Diabetes Diary', to: 'Data Broker', at: afterDays(-3) },
     { field: 'privacyPolicyUrl', from: 'https://diary.example/privacy', to: null, at: afterDays(-2) },
     { field: 'description', from: null, to: 'We sell.', at: afterDays(-1) },
+    { field: 'developerName', from: 'Ada', to: 'Grace', at: afterDays(-1) },
   ] as const,
 };
 const rowsOf = (title: string) =>
@@ -147,7 +148,7 @@ test('changed apps, near ends and unused apps are on top in this order, and poin
   const answers = answersOf(...grants.map((grant, index) => ({ ...grant, id: `grt_${index}` })));
   await using page = await openPage('/apps', { answers });
   expect(rowsOf('Look at these')).toEqual([
-    `D${NOW_CALLED} app.exampleHas changed its name, its description and its links since you agreed · hasn't read anything yet`,
+    `D${NOW_CALLED} app.exampleHas changed its name, its description, the name of its developer and its links since you agreed · hasn't read anything yet`,
     'EEnding app.exampleEnds in 5 days · last read 25 Nov 2026',
     "QQuiet app.exampleHasn't read anything since you agreed on 18 Oct 2026; you can stop sharing",
   ]);
@@ -400,6 +401,7 @@ test('an app that changed its name and links has both names, with each change an
     'On 24 Nov 2026 it changed its name from “Diabetes Diary” to “Data Broker”.',
     'On 25 Nov 2026 it removed a link to its privacy policy: https://diary.example/privacy',
     'On 26 Nov 2026 it added a description: “We sell.”',
+    'On 26 Nov 2026 it changed the name of its developer from “Ada” to “Grace”.',
   ]);
   await page.press(screen.getByText(`About ${NOW_CALLED}`));
   const policy = screen.getByRole('link', { name: 'Privacy policy when you agreed' });

@@ -71,7 +71,7 @@ test('a line opens to the single reads of its day; equal ones are one row, and b
   const listAccesses = listOf(
     accessOf({ id: 'acc_1', scope: 'read:mood', recordCount: 1_200 }),
     accessOf({ id: 'acc_2', scope: 'read:mood', recordCount: 34, at: after(-20) }),
-    accessOf({ id: 'acc_3', scope: 'read:weight', recordCount: 1 }),
+    accessOf({ id: 'acc_3', scope: 'read:symptoms read:mood', recordCount: 1 }),
     accessOf({ id: 'acc_4', ...blocked, reason: 'GRANT_REVOKED' }),
     accessOf({ id: 'acc_5', ...blocked, reason: 'SCOPE_WITHDRAWN' }),
     accessOf({ id: 'acc_6', ...blocked, reason: 'APP_NOT_ALIVE' }),
@@ -82,7 +82,7 @@ test('a line opens to the single reads of its day; equal ones are one row, and b
   const rows = within(line().closest('details') as HTMLElement).getAllByRole('listitem');
   expect(rows.map(textOf)).toEqual([
     'Mood 2 reads · 1,234 records · 11:40 – 12:00',
-    'Weight by day 1 read · 1 record · 12:00',
+    'Symptoms and Mood 1 read · 1 record · 12:00',
     'Mood Blocked The sharing had ended.1 read · 0 records · 12:00',
     'Mood Blocked You had stopped sharing this type of data.1 read · 0 records · 12:00',
     'Mood Blocked The app was suspended or removed.1 read · 0 records · 12:00',
