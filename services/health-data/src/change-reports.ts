@@ -66,6 +66,8 @@ const TAKE = `
 
 // Of the session: nothing else is locked, and no transaction is open while consent is told.
 const LOCK = "hashtextextended('health-data change reports', 0)";
+/** Postgres ends the session, and with it the lock, of an instance that asks nothing for so long, because it hangs. */
+const HUNG_MS = 120_000;
 
 // A category without readings of this change has changed again since; the later change reports it.
 const toFindLatest = (person: string) => `
@@ -105,7 +107,7 @@ interface LatestChange extends ReportedChange {
 export type ChangeOutbox = ReturnType<typeof createChangeOutbox>;
 
 /** The changes in table `reading_change` that are not marked as reported. */
-export function createChangeOutbox(pool: pg.Pool, { distributed } = ONE_SERVER) {
+export function createChangeOutbox(pool: pg.Pool, { distributed } = ONE_SERVER, hungMs = HUNG_MS) {
   const find = distributed ? findEach : findAll;
   const mark = distributed ? markEach : markAll;
   return {
@@ -115,7 +117,7 @@ export function createChangeOutbox(pool: pg.Pool, { distributed } = ONE_SERVER) 
      * while another instance reports.
      */
     reportNext(limit: number, report: Report, onRefused: OnRefused): Promise<number> {
-      return alone(pool, async (client) => {
+      return alone(pool, hungMs, async (client) => {
         const { rows: taken } = await client.query<TakenChange>(TAKE, [limit]);
         const done = (told: readonly TakenChange[]) => mark(client, told);
         await reportAll(taken, await find(client, taken), { report, onRefused, done });
@@ -131,15 +133,20 @@ export function createChangeOutbox(pool: pg.Pool, { distributed } = ONE_SERVER) 
 }
 
 /** Returns 0 without doing the work while another instance does it. */
-async function alone(pool: pg.Pool, work: (client: pg.ClientBase) => Promise<number>): Promise<number> {
+async function alone(
+  pool: pg.Pool,
+  hungMs: number,
+  work: (client: pg.ClientBase) => Promise<number>,
+): Promise<number> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
     const { rows } = await client.query(`SELECT pg_try_advisory_lock(${LOCK}) AS alone`);
     if (!rows[0].alone) return 0;
+    await client.query(`SET idle_session_timeout = ${hungMs}`);
     return await work(client).finally(() =>
       // A connection that may still hold the lock must not be reused.
-      client.query(`SELECT pg_advisory_unlock(${LOCK})`).catch((cause: Error) => {
+      client.query(`RESET idle_session_timeout; SELECT pg_advisory_unlock(${LOCK})`).catch((cause: Error) => {
         broken = cause;
       }),
     );
