@@ -18,7 +18,7 @@ const MODES: readonly ProxyMode[] = [
 
 /** Sets the mode of connections until `undo`. */
 export function spoil(
-  { stack: { proxies } }: Site,
+  { stack: { proxies } }: Pick<Site, 'stack'>,
   undo: AsyncDisposableStack,
   edges: readonly Edge[],
   mode: ProxyMode,

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AppOperatorService } from '@phds/contracts/phds/authorization/v1/operator_pb';
 import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
+import { spoil } from '@phds/guarantees/faults/network';
 import { lockTable } from '@phds/guarantees/faults/stores';
 import { callInternally } from '@phds/running-system/ingestion';
 import { asAdmin, lockOutOfDatabase, type StoppedDatabase, stopDatabase } from '@phds/running-system/outages';
@@ -12,11 +13,8 @@ import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
 import { processOf, restartProcess } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
-import { listenOnLoopback } from '@phds/test-kit/loopback';
+import { closeAtOnce, listenOnLoopback } from '@phds/test-kit/loopback';
 import { connectAndRevoke, readAtOnce, repeat, type Site } from './site.ts';
-
-/** Undoes a cause. */
-type End = () => Promise<void>;
 
 /** A fault that makes an alert fire. */
 export interface Cause {
@@ -25,13 +23,9 @@ export interface Cause {
   readonly severity?: string;
   /** The fault, in a few words. */
   readonly what: string;
-  /** Alerts that may fire too, because the fault has these consequences. */
-  readonly also?: readonly string[];
-  begin(site: Site): Promise<End>;
+  /** Begins the fault. What it adds to `undo` ends it, also if the beginning fails. */
+  begin(site: Site, undo: AsyncDisposableStack): unknown;
 }
-
-/** What fails when requests fail. */
-const CONSEQUENCES = ['GatewayErrors', 'RpcErrors', 'ProbeFailing', 'GatewaySlow'] as const;
 
 const STOPPED_MS = 400;
 /** So short that one stop is more than a hundredth of the samples of a scrape (one each 10 ms), which the alert looks at. */
@@ -43,29 +37,27 @@ const RECEIVERS = 2;
 /** As many tests as an app may send in a minute. */
 const EVENTS = 10;
 
-const EVERYTHING = [
-  ...CONSEQUENCES,
-  'AccessesNotRecorded',
-  'BackgroundTaskFailing',
-  'DatabasePoolExhausted',
-  'ServiceNotReady',
-  'RedisUnreachable',
-  'RevocationsSlow',
-  'ServiceDown',
-];
-
-async function kill({ stack }: Site, name: string): Promise<End> {
+async function kill({ stack }: Site, undo: AsyncDisposableStack, name: string): Promise<void> {
   const killed = processOf(stack, name);
+  undo.defer(() => killed.start());
   await killed.kill();
-  return () => killed.start();
+}
+
+/** Acts again and again, until `undo`. */
+function keepOn(undo: AsyncDisposableStack, everyMs: number, act: () => Promise<unknown>): void {
+  const ending = new AbortController();
+  const acting = repeat(everyMs, ending.signal, act);
+  undo.defer(async () => {
+    ending.abort();
+    await acting;
+  });
 }
 
 /** Stops a process and lets it go on, again and again, as a machine without free processors does. */
-async function stutter({ stack }: Site, name: string): Promise<End> {
+function stutter({ stack }: Site, undo: AsyncDisposableStack, name: string): void {
   const { pid } = processOf(stack, name);
   if (pid === null) throw new Error(`${name} does not run`);
-  const ending = new AbortController();
-  const stuttering = repeat(RUNNING_MS, ending.signal, async () => {
+  keepOn(undo, RUNNING_MS, async () => {
     process.kill(pid, 'SIGSTOP');
     try {
       await delay(STOPPED_MS);
@@ -73,14 +65,10 @@ async function stutter({ stack }: Site, name: string): Promise<End> {
       process.kill(pid, 'SIGCONT');
     }
   });
-  return async () => {
-    ending.abort();
-    await stuttering;
-  };
 }
 
 /** One event after the other is sent to a receiver that takes its time. */
-async function receiveSlowly({ stack, developer }: Site): Promise<End> {
+async function receiveSlowly({ stack, developer }: Site, undo: AsyncDisposableStack): Promise<void> {
   let isSlow = true;
   const waiting = new Set<ServerResponse>();
   const server = createServer((request, response) => {
@@ -94,6 +82,12 @@ async function receiveSlowly({ stack, developer }: Site): Promise<End> {
     else answer();
   });
   const url = `http://127.0.0.1:${await listenOnLoopback(server)}/events`;
+  undo.defer(() => {
+    isSlow = false;
+    for (const response of waiting) response.writeHead(204).end();
+    waiting.clear();
+    server.unref();
+  });
   for (let each = 0; each < RECEIVERS; each += 1) {
     const app = await registerApp(stack.gateway, developer);
     const webhook = `${stack.gateway}/developer/apps/${app.clientId}/webhook`;
@@ -105,29 +99,22 @@ async function receiveSlowly({ stack, developer }: Site): Promise<End> {
       });
     }
   }
-  return async () => {
-    isSlow = false;
-    for (const response of waiting) response.writeHead(204).end();
-    waiting.clear();
-    server.unref();
-  };
 }
 
-async function breakBuild({ stack, brokenBuild }: Site): Promise<End> {
-  const both = async () => {
+async function breakBuild({ stack, brokenBuild }: Site, undo: AsyncDisposableStack): Promise<void> {
+  const restartBoth = async () => {
     for (const name of ['health-data', 'gateway-2']) await restartProcess(stack, name);
   };
+  undo.defer(restartBoth);
+  undo.defer(() => rm(brokenBuild));
   await writeFile(brokenBuild, '');
-  await both();
-  return async () => {
-    await rm(brokenBuild);
-    await both();
-  };
+  await restartBoth();
 }
 
 /** In the place of a gateway, something answers scrapes that has a certificate which ends tomorrow. */
-async function endCertificate({ stack }: Site): Promise<End> {
+async function endCertificate({ stack }: Site, undo: AsyncDisposableStack): Promise<void> {
   const gateway = processOf(stack, 'gateway-2');
+  undo.defer(() => gateway.start());
   await gateway.stop();
   const end = Date.now() / 1000 + 24 * 3600;
   const server = createServer((_request, response) =>
@@ -135,76 +122,60 @@ async function endCertificate({ stack }: Site): Promise<End> {
       .writeHead(200, { 'Content-Type': 'text/plain; version=0.0.4' })
       .end(`phds_certificate_expiry_timestamp_seconds{setting="TLS_CERT"} ${end}\n`),
   );
+  undo.defer(() => closeAtOnce(server));
   await listenOnLoopback(server, Number(new URL(stack.gatewayProbeUrls[1] ?? '').port));
-  return async () => {
-    server.closeAllConnections();
-    server.close();
-    await gateway.start();
-  };
 }
 
-async function suspendProbe({ stack, probe: { clientId } }: Site): Promise<End> {
+async function suspendProbe({ stack, probe: { clientId } }: Site, undo: AsyncDisposableStack): Promise<void> {
   const call = { service: 'authorization', caller: 'operator', reason: 'the proof of an alert' } as const;
   const { suspendApp, liftAppLock } = AppOperatorService.method;
   await callInternally(stack, { ...call, rpc: suspendApp, request: { clientId, reason: 'proof' } });
   const request = { clientId, kind: 'APP_LOCK_KIND_SUSPENSION' };
-  return async () => void (await callInternally(stack, { ...call, rpc: liftAppLock, request }));
-}
-
-async function stopProbe({ probe }: Site): Promise<End> {
-  await probe.stop();
-  return async () => probe.start();
+  undo.defer(() => callInternally(stack, { ...call, rpc: liftAppLock, request }));
 }
 
 const PROCESS_CAUSES: readonly Cause[] = [
   {
     alert: 'CallerRefused',
     what: 'the importer calls an rpc of consent that only health-data may call',
-    begin: async ({ stack }) => {
-      const call = {
-        service: 'consent',
-        rpc: AccessService.method.recordAccess,
-        caller: 'importer',
-      } as const;
-      await rejects(callInternally(stack, call));
-      return async () => undefined;
+    begin: ({ stack }) => {
+      const rpc = AccessService.method.recordAccess;
+      return rejects(callInternally(stack, { service: 'consent', rpc, caller: 'importer' }));
     },
   },
   {
     alert: 'AuthenticationsRefused',
     what: 'a wrong token is presented twenty times a second',
-    begin: async ({ stack }) => {
+    begin: ({ stack }, undo) => {
       const present = () =>
         fetch(`${stack.gateway}/api/v1/profile`, { headers: { authorization: 'Bearer wrong' } });
       const timer = setInterval(() => void present().catch(() => undefined), 50);
-      return async () => clearInterval(timer);
+      undo.defer(() => clearInterval(timer));
     },
   },
   {
     alert: 'ServiceDown',
     severity: 'warning',
     what: 'one of two gateways is killed',
-    begin: (site) => kill(site, 'gateway-2'),
+    begin: (site, undo) => kill(site, undo, 'gateway-2'),
   },
   {
     alert: 'RedisUnreachable',
     what: 'Redis is killed',
-    also: ['GatewaySlow'],
-    begin: async ({ stack: { redis } }) => {
-      await redis.stop();
-      return () => redis.start();
+    begin: ({ stack: { redis } }, undo) => {
+      undo.defer(() => redis.start());
+      return redis.stop();
     },
   },
   {
     alert: 'CertificateEnding',
     what: 'the certificate of one of two gateways ends tomorrow',
-    also: ['ServiceDown'],
     begin: endCertificate,
   },
   {
     alert: 'EventLoopBlocked',
     what: `a gateway is stopped for ${STOPPED_MS} ms, again and again`,
-    begin: (site) => stutter(site, 'gateway-2'),
+    begin: (site, undo) => stutter(site, undo, 'gateway-2'),
   },
   {
     alert: 'ProbeFailing',
@@ -214,7 +185,10 @@ const PROCESS_CAUSES: readonly Cause[] = [
   {
     alert: 'ProbeNotRunning',
     what: 'the probe is stopped',
-    begin: stopProbe,
+    begin: ({ probe }, undo) => {
+      undo.defer(() => probe.start());
+      return probe.stop();
+    },
   },
   {
     alert: 'WebhooksLate',
@@ -224,35 +198,27 @@ const PROCESS_CAUSES: readonly Cause[] = [
   {
     alert: 'GatewaySlow',
     what: `every byte between the gateways and health-data takes ${SLOW_MS} ms`,
-    // On a busy machine a request of the probe then takes longer than its deadline.
-    also: ['ProbeFailing'],
-    begin: async ({ stack: { proxies } }) => {
-      proxies['gateway→health-data'].set({ kind: 'delay', milliseconds: SLOW_MS });
-      return async () => proxies['gateway→health-data'].set({ kind: 'pass' });
-    },
+    begin: (site, undo) =>
+      spoil(site, undo, ['gateway→health-data'], { kind: 'delay', milliseconds: SLOW_MS }),
   },
   {
     alert: 'GatewayErrors',
     what: 'the gateways cannot connect to health-data',
-    also: ['ProbeFailing'],
-    begin: async ({ stack: { proxies } }) => {
-      await proxies['gateway→health-data'].cut();
-      return () => proxies['gateway→health-data'].restore();
+    begin: ({ stack: { proxies } }, undo) => {
+      undo.defer(() => proxies['gateway→health-data'].restore());
+      return proxies['gateway→health-data'].cut();
     },
   },
   {
     alert: 'StaleReadAfterRevocation',
     what: 'a build with defects: health-data ignores the verdict, and a gateway keeps what was evicted',
-    // Both processes restart, which takes minutes of the shortened time.
-    also: EVERYTHING,
     begin: breakBuild,
   },
   {
     alert: 'ServiceDown',
     severity: 'critical',
     what: 'consent is killed',
-    also: EVERYTHING,
-    begin: (site) => kill(site, 'consent'),
+    begin: (site, undo) => kill(site, undo, 'consent'),
   },
 ];
 
@@ -267,119 +233,94 @@ async function run({ stack }: Site, sql: string): Promise<void> {
 }
 
 /** Takes a right from a service, and gives it back at the end. */
-async function takeRight(site: Site, right: string, table: string, role: string): Promise<End> {
-  await run(site, `REVOKE ${right} ON ${table} FROM ${role}`);
-  return () => run(site, `GRANT ${right} ON ${table} TO ${role}`);
+function takeRight(right: string, table: string, role: string): Cause['begin'] {
+  return async (site, undo) => {
+    await run(site, `REVOKE ${right} ON ${table} FROM ${role}`);
+    undo.defer(() => run(site, `GRANT ${right} ON ${table} TO ${role}`));
+  };
 }
 
 /** Another session locks a table until the end. */
-async function lock(site: Site, table: string, mode: string): Promise<End> {
-  const locking = lockTable(site, table, mode);
-  await locking.held;
-  return async () => void (await locking[Symbol.asyncDispose]());
+function lock(table: string, mode: string): (site: Site, undo: AsyncDisposableStack) => Promise<void> {
+  return (site, undo) => undo.use(lockTable(site, table, mode)).held;
 }
 
 /** Another session locks a table for a while, again and again. */
-function lockAgainAndAgain(site: Site, table: string, mode: string): End {
-  const ending = new AbortController();
-  const locking = repeat(UNLOCKED_MS, ending.signal, async () => {
-    const release = await lock(site, table, mode);
-    await delay(LOCK_MS);
-    await release();
-  });
-  return async () => {
-    ending.abort();
-    await locking;
-  };
+function lockAgainAndAgain(table: string, mode: string): Cause['begin'] {
+  return (site, undo) =>
+    keepOn(undo, UNLOCKED_MS, async () => {
+      await using locking = lockTable(site, table, mode);
+      await locking.held;
+      await delay(LOCK_MS);
+    });
 }
 
-async function readMany(site: Site): Promise<End> {
+async function readMany(site: Site, undo: AsyncDisposableStack): Promise<void> {
   const ending = new AbortController();
   // Without a pause, in which the queue would empty.
-  const unlock = await lock(site, 'consent.access_batch', 'ACCESS EXCLUSIVE');
   const reading = readAtOnce(site, MANY_READERS, ending.signal);
-  return async () => {
-    ending.abort();
-    await unlock();
-    await reading;
-  };
+  undo.defer(() => reading);
+  await lock('consent.access_batch', 'ACCESS EXCLUSIVE')(site, undo);
+  undo.defer(() => ending.abort());
 }
 
-async function waitForConnections(site: Site): Promise<End> {
-  const ending = new AbortController();
-  const unlock = await lock(site, '"authorization".app', 'ACCESS EXCLUSIVE');
+async function waitForConnections(site: Site, undo: AsyncDisposableStack): Promise<void> {
   const { app } = site.person;
-  const asking = Promise.all(
-    Array.from({ length: MANY_TOKENS }, () => repeat(0, ending.signal, () => app.userlessToken())),
+  const ending = new AbortController();
+  const asking = Array.from({ length: MANY_TOKENS }, () =>
+    repeat(0, ending.signal, () => app.userlessToken()),
   );
-  return async () => {
-    ending.abort();
-    await unlock();
-    await asking;
-  };
+  undo.defer(async () => void (await Promise.all(asking)));
+  await lock('"authorization".app', 'ACCESS EXCLUSIVE')(site, undo);
+  undo.defer(() => ending.abort());
 }
 
 const DATABASE_CAUSES: readonly Cause[] = [
   {
     alert: 'CheckpointOld',
     what: 'another session locks the table of checkpoints against writes',
-    also: ['BackgroundTaskFailing', 'DatabasePoolExhausted'],
-    begin: (site) => lock(site, 'consent_audit.access_checkpoint', 'EXCLUSIVE'),
+    begin: lock('consent_audit.access_checkpoint', 'EXCLUSIVE'),
   },
   {
     alert: 'BackgroundTaskFailing',
     what: 'consent loses the right to write counts of accesses',
-    begin: (site) => takeRight(site, 'INSERT, UPDATE', 'consent.access_day', 'phds_consent'),
+    begin: takeRight('INSERT, UPDATE', 'consent.access_day', 'phds_consent'),
   },
   {
     alert: 'DataChangesLate',
     what: 'consent loses the right to write events',
-    also: [...CONSEQUENCES, 'BackgroundTaskFailing'],
-    begin: (site) => takeRight(site, 'INSERT', 'consent.webhook_event', 'phds_consent'),
+    begin: takeRight('INSERT', 'consent.webhook_event', 'phds_consent'),
   },
   {
     alert: 'RpcErrors',
     what: 'health-data loses the right to read readings',
-    also: [...CONSEQUENCES, 'BackgroundTaskFailing'],
-    begin: (site) => takeRight(site, 'SELECT', 'health_data.reading', 'phds_health_data'),
+    begin: takeRight('SELECT', 'health_data.reading', 'phds_health_data'),
   },
   {
     alert: 'RevocationsSlow',
     what: `another session locks the history of grants against writes, ${LOCK_MS} ms at a time`,
-    also: [...CONSEQUENCES, 'DatabasePoolExhausted'],
-    begin: async (site) => lockAgainAndAgain(site, 'consent.consent_event', 'EXCLUSIVE'),
+    begin: lockAgainAndAgain('consent.consent_event', 'EXCLUSIVE'),
   },
   {
     alert: 'AccessesNotRecorded',
     // A lock is no fault for it: health-data gives up first, so consent counts nothing.
     what: 'consent loses the right to write batches of accesses',
-    also: [...CONSEQUENCES, 'DatabasePoolExhausted', 'BackgroundTaskFailing'],
-    begin: (site) => takeRight(site, 'INSERT', 'consent.access_batch', 'phds_consent'),
+    begin: takeRight('INSERT', 'consent.access_batch', 'phds_consent'),
   },
   {
     alert: 'AccessQueueLong',
     what: `another session locks the access records, under ${MANY_READERS} requests at once`,
-    also: [
-      ...CONSEQUENCES,
-      'AccessesNotRecorded',
-      'DatabasePoolExhausted',
-      'BackgroundTaskFailing',
-      'CheckpointOld',
-      'EventLoopBlocked',
-    ],
     begin: readMany,
   },
   {
     alert: 'DatabasePoolExhausted',
     what: `another session locks the apps of authorization, and ${MANY_TOKENS} clients ask for tokens`,
-    also: [...CONSEQUENCES, 'ServiceNotReady', 'BackgroundTaskFailing'],
     begin: waitForConnections,
   },
   {
     alert: 'ServiceNotReady',
     what: 'authorization may not log in to its database',
-    also: [...CONSEQUENCES, 'BackgroundTaskFailing', 'DatabasePoolExhausted'],
-    begin: ({ stack }) => lockOutOfDatabase(stack, 'phds_authorization'),
+    begin: async ({ stack }, undo) => undo.defer(await lockOutOfDatabase(stack, 'phds_authorization')),
   },
 ];
 
@@ -393,17 +334,17 @@ async function restartDatabase(
 }
 
 /** Puts a backup back under the running services that was made before a revocation. */
-async function restore(site: Site): Promise<End> {
+async function restore(site: Site, undo: AsyncDisposableStack): Promise<void> {
   await restartDatabase(site, (directory) => cp(directory, `${directory}.backup`, { recursive: true }));
   await eventually(() => connectAndRevoke(site));
   await restartDatabase(site, async (directory) => {
     await rm(directory, { recursive: true });
     await cp(`${directory}.backup`, directory, { recursive: true });
   });
-  return async () => {
+  undo.defer(async () => {
     for (const service of ['consent', 'authorization'] as const)
       await eventually(() => confirm(site, service));
-  };
+  });
 }
 
 async function confirm({ stack }: Site, service: 'consent' | 'authorization'): Promise<void> {
@@ -419,16 +360,6 @@ async function confirm({ stack }: Site, service: 'consent' | 'authorization'): P
 const RESTORE_CAUSE: Cause = {
   alert: 'RestoreSuspended',
   what: 'a backup from before a revocation is put back under running services',
-  also: [
-    ...CONSEQUENCES,
-    'AccessesNotRecorded',
-    'BackgroundTaskFailing',
-    'DatabasePoolExhausted',
-    'ServiceNotReady',
-    'RevocationsSlow',
-    'DataChangesLate',
-    'CheckpointOld',
-  ],
   begin: restore,
 };
 

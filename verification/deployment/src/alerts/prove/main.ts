@@ -14,7 +14,7 @@ const LIMIT_MS = 3_600_000;
 
 const command = new Command('pnpm prove:alerts')
   .description(
-    'Causes the fault of each alert once, on a real service with a real Prometheus, and waits until the alert fires and ends, and no other fires.',
+    'Causes the fault of each alert once, on a real service with a real Prometheus, and waits until the alert fires and ends.',
   )
   .argument('[alerts...]', 'names of alerts; all of them unless given');
 
@@ -61,7 +61,7 @@ const LOOK_MS = 500;
 const FIRE_LIMIT_MS = 300_000;
 const RESOLVE_LIMIT_MS = 420_000;
 
-/** These alerts keep firing for hours because of their query windows. Only the check of their own cause expects them to end. */
+/** These alerts keep firing for hours because of their query windows, so a next fault does not wait for their end. */
 const LINGERING: readonly string[] = ['GatewayErrors', 'StaleReadAfterRevocation', 'CallerRefused'];
 
 /** What became of one alert. */
@@ -92,12 +92,9 @@ export async function judge(cause: Cause, watch: Watch): Promise<Verdict> {
   const begun = performance.now();
   let firing: ActiveAlert | null = null;
   try {
-    const end = await cause.begin(watch.site);
-    try {
-      firing = await untilFiring(cause, watch, seen);
-    } finally {
-      await end();
-    }
+    await using undo = new AsyncDisposableStack();
+    await cause.begin(watch.site, undo);
+    firing = await untilFiring(cause, watch, seen);
   } catch (error) {
     watch.signal.throwIfAborted();
     violations.push(`the fault itself failed: ${String(error)}`);
@@ -113,8 +110,6 @@ export async function judge(cause: Cause, watch: Watch): Promise<Verdict> {
   const own = firing === null ? '' : `${firing.annotations['summary']}. ${firing.annotations['description']}`;
   if (/<no value>|<error|%!| {2}/.test(own)) violations.push(`its text is incomplete: ${own}`);
   const others = [...seen].filter((name) => name !== cause.alert);
-  const expected = [...(cause.also ?? []), ...LINGERING];
-  violations.push(...others.filter((name) => !expected.includes(name)).map((name) => `${name} fired too`));
   return {
     cause,
     firedMs,
