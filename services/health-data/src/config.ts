@@ -42,12 +42,6 @@ const settings = z.object({
   READING_CHANGE_DAYS: integer(400, { min: 30, unit: 'days' }).describe(
     'Time for which a sync cursor works, and changes of readings are kept.',
   ),
-  ACCESS_BATCH_MAX: integer(500, { min: 1, max: 500, unit: 'records' }).describe(
-    'Maximum number of accesses in one call.',
-  ),
-  ACCESS_QUEUE_MAX: integer(2_000, { min: 1, unit: 'answers' }).describe(
-    'Maximum number of answers that wait for their access record; more are refused.',
-  ),
   ACCESS_WAIT_MS: durationMs(1_500).describe('Maximum wait of an answer before its record is sent.'),
   SUMMARY_SCAN_TIMEOUT_MS: durationMs(2_000).describe(
     "Statement timeout of a summary of all readings; 1.25 times it must be below the gateway's `HEALTH_DATA_DEADLINE_MS`.",

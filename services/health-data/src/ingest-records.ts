@@ -150,8 +150,8 @@ function toRow({ id, source, fields }: NewHealthRecord): object {
   return { id, source, ...Object.fromEntries(content) };
 }
 
-/** Exported for the test of its text. xmax is 0 in rows that the statement inserted. */
-export function toUpsert(table: string, columns: readonly string[]): string {
+/** xmax is 0 in rows that the statement inserted. */
+function toUpsert(table: string, columns: readonly string[]): string {
   const list = columns.join(', ');
   const own = columns.map((column) => `${table}.${column}`).join(', ');
   const excluded = columns.map((column) => `excluded.${column}`).join(', ');

@@ -80,10 +80,6 @@ describe('readings', () => {
     expect(refusal.violations.map((violation) => violation.parameter)).toEqual([parameter]);
   });
 
-  test('an unknown category is not found', async () => {
-    expect((await refusalOf(list('typed', {}, 'aura'))).reason).toBe('not_found');
-  });
-
   test('the entity tag changes exactly with the body', async () => {
     const etag = async () => (await list('tagged')).etag;
     await harness.putReadings('tagged', [reading('Heart Rate', '2026-01-05T10:00:00Z', 70)]);

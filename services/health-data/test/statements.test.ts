@@ -4,7 +4,6 @@ import { readStatement } from '@phds/service-kit/postgres/sql';
 import { capture } from '@phds/test-kit/plans';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
 import { POOL_SETTINGS } from '../src/database.ts';
-import { toUpsert } from '../src/ingest-records.ts';
 import { createStores, observe, readAll, USER, writeAll } from './every-store.ts';
 import { findReach, type Reach } from './shards.ts';
 import { shareStorePool } from './store-pool.ts';
@@ -29,23 +28,6 @@ test.each(FILES)(
     expect(listIndexes(await explainAlone(text))).toEqual(listNamedIndexes(text));
   },
 );
-
-test('records of every kind are written by one statement, of which table and columns differ', () => {
-  expect(toUpsert('mood_entry', ['mood', 'note', 'occurred_at'])).toBe(`
-    WITH
-    written AS (
-      INSERT INTO mood_entry (user_id, id, source, mood, note, occurred_at)
-      SELECT $2, id, source, mood, note, occurred_at
-      FROM jsonb_populate_recordset(NULL::mood_entry, $1::jsonb)
-      ON CONFLICT (user_id, id) DO UPDATE
-        SET (mood, note, occurred_at) = ROW (excluded.mood, excluded.note, excluded.occurred_at)
-        WHERE (mood_entry.mood, mood_entry.note, mood_entry.occurred_at)
-          IS DISTINCT FROM (excluded.mood, excluded.note, excluded.occurred_at)
-      RETURNING xmax = 0 AS inserted
-    )
-    SELECT count(*) FILTER (WHERE inserted)::int AS inserted, count(*) FILTER (WHERE NOT inserted)::int AS updated
-    FROM written`);
-});
 
 // Whether the statements can run where rows are distributed by person (docs/operations/deploy.md#health-data-on-several-servers). A new statement that
 // reads rows of several people, or writes in several parts one of which is an insert, fails here until the page names it.

@@ -2,9 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { FakeClock } from '@phds/test-kit/fake-clock';
-import { findCursor, formatCursor } from '../src/change-cursors.ts';
 import { createChangePruning, forgetChanges } from '../src/change-pruning.ts';
-import { createPublicIds } from '../src/public-ids.ts';
 import { at, type Harness, reading, reasonOf, refusalOf, shareHarness, textOf } from './harness.ts';
 
 const harness = await shareHarness();
@@ -421,19 +419,5 @@ describe('the forgetting of old changes', () => {
       '1970-01-01T00:00:00.000Z',
       end.sync.lastDataAt,
     ]);
-  });
-});
-
-describe('the text of a cursor', () => {
-  const ids = createPublicIds(Buffer.alloc(32, 7))('app_1');
-  const at = Date.parse('2026-01-02T03:04:05.678Z');
-  const since = Date.parse('2026-01-01T00:00:00Z');
-  const item = { startAt: at, endAt: at, metric: 'heart-rate', source: 'iphone' };
-
-  test('a cursor keeps what it tells', () => {
-    const place = { seen: { number: 7, at }, item };
-    const cursor = { place, latest: { number: 9, at }, visible: { number: 3, at }, since, madeAt: at };
-    const text = formatCursor(ids, 'list', cursor);
-    expect(findCursor(ids, 'list', text)).toEqual(cursor);
   });
 });

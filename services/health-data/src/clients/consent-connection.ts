@@ -53,6 +53,11 @@ export function connectConsent(config: Config, { service, clock, metrics, reload
   };
 }
 
+/** The most that consent accepts in one call. */
+const MAX_ACCESSES = 500;
+/** Answers that wait for their access record; more are refused. */
+const MAX_WAITING_ACCESSES = 2_000;
+
 /** A batch that consent has not answered after this many milliseconds no longer holds up the next one, which another replica gets. */
 const SLOW_BATCH_MS = 100;
 
@@ -61,13 +66,13 @@ const SLOW_BATCH_MS = 100;
  * same accesses. After a failed batch the next one is sent as usual, so it recovers by itself.
  */
 export function openAccessRecorder(
-  config: Pick<Config, 'ACCESS_BATCH_MAX' | 'ACCESS_QUEUE_MAX' | 'ACCESS_WAIT_MS'>,
+  { ACCESS_WAIT_MS: maxWaitMs }: Config,
   sendAccesses: SendAccesses,
 ): RecordAccess {
   const record = batchingCalls(sendAccesses, {
-    maxCost: config.ACCESS_BATCH_MAX,
-    maxQueued: config.ACCESS_QUEUE_MAX,
-    maxWaitMs: config.ACCESS_WAIT_MS,
+    maxCost: MAX_ACCESSES,
+    maxQueued: MAX_WAITING_ACCESSES,
+    maxWaitMs,
     keyOf: ({ clientId }) => clientId,
     slowMs: SLOW_BATCH_MS,
   });
