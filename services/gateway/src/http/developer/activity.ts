@@ -2,6 +2,7 @@ import { PROBLEM_CODES } from '@phds/catalog/problems';
 import { isId } from '@phds/service-kit/ids';
 import { z } from 'zod';
 import type { LoggedRequest } from '../../usage/request-log.ts';
+import { toJson } from '../messages.ts';
 import { count, date, instant, listOf, PAGE_QUERY, text } from '../openapi/fields.ts';
 import { jsonOperation, type MountedOperation } from '../operation.ts';
 import { DAY_RANGE_QUERY, findChoice, type ListQuery, readDayRange, sliceOf, toList } from '../query.ts';
@@ -79,14 +80,7 @@ export const ACTIVITY_OPERATIONS: readonly MountedOperation[] = [
       const { from, to } = readDayRange(query);
       query.check();
       const { usage } = await backends.accesses.getAppUsage({ clientId, from, to }, caller);
-      const data = sliceOf(usage, query.page).map((row) => ({
-        date: row.date,
-        endpoint: row.endpoint,
-        released: row.released,
-        refused: row.refused,
-        refusals: row.refusals.map((refusal) => ({ status: refusal.status, count: refusal.count })),
-        withoutKey: row.withoutKey,
-      }));
+      const data = sliceOf(usage, query.page).map((row) => toJson(usageJson, row));
       return toList(data, query.page, usage.length);
     },
   }),

@@ -287,14 +287,7 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     errors: ['CONFLICT', 'APP_NOT_ACTIVE'],
     handle: async ({ backends, caller, clientId }) => {
       const rotated = await backends.apps.rotateSecret({ clientId }, caller);
-      return {
-        data: {
-          clientId,
-          clientSecret: rotated.clientSecret,
-          secretLast4: rotated.secretLast4,
-          rotatedAt: toInstant(rotated.rotatedAt),
-        },
-      };
+      return { data: toJson(rotatedSecretJson, { ...rotated, clientId }) };
     },
   }),
   jsonOperation({

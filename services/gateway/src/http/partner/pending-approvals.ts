@@ -255,6 +255,5 @@ async function approve({
     },
     caller,
   );
-  const { grantId, scopes, grantExpiresAt, redirectUri } = answer;
-  return { id, status: 'approved', grantId, scopes, grantExpiresAt: toInstant(grantExpiresAt), redirectUri };
+  return toJson(approvalJson, { ...answer, id, status: 'approved' });
 }
