@@ -1,13 +1,26 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { PENDING_APPROVAL_SECONDS } from '@phds/catalog/lifetimes';
-import { offsetOf, type Page } from '@phds/catalog/pagination';
+import { offsetOf, type Page, toPage } from '@phds/catalog/pagination';
 import type { Scope } from '@phds/catalog/scopes';
-import { AppError, notFound } from '@phds/service-kit/errors';
+import {
+  type ConsentService,
+  type OpenPendingApprovalRequest,
+  PendingApprovalSchema,
+  PendingStatusSchema,
+} from '@phds/contracts/phds/consent/v1/consent_pb';
+import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
+import { isId } from '@phds/service-kit/ids';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import type { UserOf } from '@phds/service-kit/rpc/context';
+import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
+import type { UnaryRpcs } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
 import sql, { empty, type Sql } from 'sql-template-tag';
 import { type AppAsShown, asShown, type ReportedApp, type ShownApp, takeProfile } from './app-profiles.ts';
 import { refuseExtension, refuseFinal } from './decision.ts';
 import { JOIN_MARGIN_SECONDS, SUSPENDED } from './grant-rows.ts';
+import { parseReportedApp } from './ledger.ts';
+import { parseKnownId, parseName, parseScopes, parseText } from './parameters.ts';
 import {
   type ConsentRequest,
   lockPending,
@@ -20,59 +33,83 @@ import {
 } from './pending-approvals.ts';
 import { toRevision } from './terms.ts';
 
-export interface OpeningRequest extends ConsentRequest {
+interface OpeningRequest extends ConsentRequest {
   readonly app: ReportedApp;
   readonly appEpoch: number;
   /** A keyed hash of the client's network; empty when unknown, and when the app was authenticated. */
   readonly network: string;
 }
 
-/** An opened pending approval, and the ids of those that were removed for it. */
-interface Opened {
-  readonly expiresAt: Date;
-  readonly removedIds: string[];
-}
-
 interface Parts {
   readonly pools: { readonly ordinary: pg.Pool };
   readonly maxLivePerApp: number;
+  readonly userOf: UserOf;
 }
 
-export type Approvals = ReturnType<typeof createApprovals>;
-
 /**
- * Requests for a person's approval, in table `pending_approval`. The first person who reads one claims it. What is unknown, or claimed by
- * another person, is `not_found`.
+ * The rpcs about requests for a person's approval, in table `pending_approval`. The first person who reads one claims it. What is unknown,
+ * or claimed by another person, is `not_found`.
  */
-export function createApprovals({ pools: { ordinary: pool }, maxLivePerApp }: Parts) {
-  const find = async (id: string, userId: string, where: Sql) => {
-    const [view] = await selectViews(pool, userId, sql`p.id = ${id} AND ${where}`, empty);
-    if (view === undefined) throw notFound();
-    return view;
-  };
+export function approvalRpcs({ pools: { ordinary: pool }, maxLivePerApp, userOf }: Parts) {
   return {
     /**
      * Even concurrent calls never exceed `maxLivePerApp` undecided, unexpired requests that an app authenticated. Extended and
      * unauthenticated ones do not count; of the unauthenticated ones that are unclaimed, as many are kept: the newest of each network,
-     * then the second newest of each, and so on. Repeating an id returns the same result. Throws `app_not_active`, `rate_limited`;
-     * `conflict` when another app's request has the id.
+     * then the second newest of each, and so on.
      */
-    open: (request: OpeningRequest) => transact(pool, (tx) => open(tx, request, maxLivePerApp)),
-    async claim(id: string, userId: string) {
-      await execute(pool)`
-        UPDATE pending_approval p SET claimed_by = ${userId}
-        WHERE p.id = ${id} AND p.claimed_by IS NULL`;
-      return find(id, userId, sql`p.claimed_by = ${userId}`);
+    async openPendingApproval(request) {
+      const opening = parseOpening(request);
+      return transact(pool, (tx) => open(tx, opening, maxLivePerApp));
     },
-    /** Does not claim it. */
-    get: (id: string, userId: string) =>
-      find(id, userId, sql`(p.claimed_by = ${userId} OR p.claimed_by IS NULL)`),
-    /** Gives the claimant more time to decide; returns the new end. Throws as documented for the rpc ExtendPendingApproval. */
-    extend: (id: string, userId: string) => transact(pool, (tx) => extend(tx, id, userId)),
-    /** The next person who reads it claims it. Throws `already_decided`, `pending_expired`. */
-    release: (id: string, userId: string) => transact(pool, (tx) => release(tx, id, userId)),
-    /** Those claimed by the user, and unclaimed ones of the user's apps. */
-    list: (userId: string, status: PendingStatus | null, page: Page) => list(pool, userId, status, page),
+    async getPendingApproval(request, context) {
+      const userId = await userOf(context);
+      const id = parseKnownId('apr', request.id);
+      const claimed = sql`p.claimed_by = ${userId}`;
+      const visible = request.withoutClaiming ? sql`(${claimed} OR p.claimed_by IS NULL)` : claimed;
+      if (!request.withoutClaiming)
+        await execute(
+          pool,
+        )`UPDATE pending_approval SET claimed_by = ${userId} WHERE id = ${id} AND claimed_by IS NULL`;
+      const [view] = await selectViews(pool, userId, sql`p.id = ${id} AND ${visible}`, empty);
+      if (view === undefined) throw notFound();
+      return { pendingApproval: toMessage(PendingApprovalSchema, view) };
+    },
+    async listPendingApprovals(request, context) {
+      const userId = await userOf(context);
+      const status = findMember<PendingStatus>('status', PendingStatusSchema, request.status);
+      const { items, total } = await listApprovals(pool, userId, status, toPage(request.page));
+      return { pendingApprovals: items.map((item) => toMessage(PendingApprovalSchema, item)), total };
+    },
+    async extendPendingApproval(request, context) {
+      const userId = await userOf(context);
+      const id = parseKnownId('apr', request.id);
+      return { expiresAt: timestampFromDate(await transact(pool, (tx) => extend(tx, id, userId))) };
+    },
+    async releasePendingApproval(request, context) {
+      const userId = await userOf(context);
+      const id = parseKnownId('apr', request.id);
+      await transact(pool, (tx) => release(tx, id, userId));
+      return {};
+    },
+  } satisfies Partial<UnaryRpcs<typeof ConsentService>>;
+}
+
+function parseOpening(request: OpenPendingApprovalRequest): OpeningRequest {
+  // `apr_` and 128 bits in base62.
+  if (!isId('apr', request.id) || request.id.length < 26)
+    throw invalidRequest('id', 'must be an apr_ id of 128 bits');
+  const purpose = parseText('purpose', request.purpose);
+  const scopes = parseScopes('scopes', request.scopes);
+  return {
+    id: request.id,
+    app: parseReportedApp(request.app),
+    appEpoch: request.appEpoch,
+    redirectHost: parseName('redirectHost', request.redirectHost, 512),
+    scopes,
+    // Anybody can send a request in an app's name; only the secret proves that these are the app's words.
+    purpose: request.clientAuthenticated ? purpose : '',
+    clientAuthenticated: request.clientAuthenticated,
+    network: request.clientAuthenticated ? '' : parseText('network', request.network),
   };
 }
 
@@ -96,7 +133,8 @@ async function release(tx: pg.ClientBase, id: string, userId: string): Promise<v
   await execute(tx)`UPDATE pending_approval SET claimed_by = NULL WHERE id = ${id}`;
 }
 
-async function list(pool: pg.Pool, userId: string, status: PendingStatus | null, page: Page) {
+/** Those claimed by the user, and unclaimed ones of the user's apps. */
+export async function listApprovals(pool: pg.Pool, userId: string, status: PendingStatus | null, page: Page) {
   const own = sql`(p.claimed_by = ${userId} OR (p.claimed_by IS NULL
     AND p.client_id IN (SELECT client_id FROM app WHERE owner_id = ${userId})))`;
   const where = status === null ? own : sql`${own} AND ${PENDING_STATUS} = ${status}`;
@@ -112,7 +150,7 @@ async function list(pool: pg.Pool, userId: string, status: PendingStatus | null,
 const MAX_REMOVED = 100;
 
 /** Locks the app's row, so that openings and status changes of one app happen in sequence. */
-async function open(tx: pg.ClientBase, request: OpeningRequest, maxLive: number): Promise<Opened> {
+async function open(tx: pg.ClientBase, request: OpeningRequest, maxLive: number) {
   const { clientId } = request.app;
   const [app] = await select<{ status: string; epoch: number }>(tx)`
     SELECT status, epoch FROM app WHERE client_id = ${clientId} FOR NO KEY UPDATE`;
@@ -123,14 +161,14 @@ async function open(tx: pg.ClientBase, request: OpeningRequest, maxLive: number)
     tx,
   )`SELECT client_id AS "clientId", expires_at AS "expiresAt" FROM pending_approval WHERE id = ${request.id}`;
   if (known !== undefined && known.clientId !== clientId) throw idTaken();
-  if (known !== undefined) return { expiresAt: known.expiresAt, removedIds: [] };
+  if (known !== undefined) return { expiresAt: timestampFromDate(known.expiresAt), removedIds: [] };
   if (request.clientAuthenticated) await refuseTooMany(tx, request, maxLive);
   // Also repairs a profile whose own report was lost.
   const shownApp = { ...(await takeProfile(tx, request.app)), redirectHost: request.redirectHost };
   const number = request.clientAuthenticated ? null : await countAnonymous(tx, clientId);
   const expiresAt = await insert(tx, { ...request, shownApp }, number);
   const removedIds = number === null ? [] : await removeAnonymous(tx, clientId, maxLive);
-  return { expiresAt, removedIds };
+  return { expiresAt: timestampFromDate(expiresAt), removedIds };
 }
 
 function idTaken(): AppError {

@@ -7,32 +7,28 @@ import {
   ConnectedAppSchema,
   ConsentGrantSchema,
   ConsentService,
-  type OpenPendingApprovalRequest,
-  PendingApprovalSchema,
-  PendingStatusSchema,
 } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { GrantStatusSchema } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { invalidRequest } from '@phds/service-kit/errors';
-import { isId, parseUserId } from '@phds/service-kit/ids';
+import { parseUserId } from '@phds/service-kit/ids';
 import type { UserOf } from '@phds/service-kit/rpc/context';
 import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { OPERATORS } from '@phds/service-kit/trust/callers';
-import type { Approvals, OpeningRequest } from './approvals.ts';
+import type pg from 'pg';
+import { approvalRpcs } from './approvals.ts';
 import type { Decisions } from './decide.ts';
+import {
+  findGrantOfApp,
+  found,
+  getGrant,
+  listConnectedApps,
+  listGrants,
+  listGrantsOfApp,
+} from './grant-lists.ts';
 import type { Grant, GrantStatus } from './grant-rows.ts';
 import type { Grants } from './grants.ts';
-import { parseReportedApp } from './ledger.ts';
-import {
-  findDate,
-  findMoment,
-  parseKnownId,
-  parseLanguage,
-  parseName,
-  parseScopes,
-  parseText,
-} from './parameters.ts';
-import type { GrantLife, PendingStatus } from './pending-approvals.ts';
+import { findDate, findMoment, parseKnownId, parseLanguage, parseName, parseText } from './parameters.ts';
+import type { GrantLife } from './pending-approvals.ts';
 import type { People } from './people.ts';
 import type { Receipts } from './receipts.ts';
 
@@ -42,8 +38,9 @@ const GATEWAY = ['gateway'];
 const GATEWAY_OR_AUTHORIZATION = ['gateway', 'authorization'];
 
 export interface ConsentServiceParts {
-  readonly approvals: Approvals;
+  readonly maxLivePerApp: number;
   readonly decisions: Decisions;
+  readonly pools: { readonly ordinary: pg.Pool };
   readonly grants: Grants;
   readonly receipts: Receipts;
   readonly people: People;
@@ -58,7 +55,7 @@ export function createConsentService(parts: ConsentServiceParts) {
     ConsentService,
     {
       ...approvalRpcs(parts),
-      ...claimRpcs(parts),
+      ...decisionRpcs(parts),
       ...grantRpcs(parts),
       ...withdrawalRpcs(parts),
       ...appGrantRpcs(parts),
@@ -91,30 +88,8 @@ export function createConsentService(parts: ConsentServiceParts) {
   );
 }
 
-function approvalRpcs(parts: ConsentServiceParts) {
-  const { approvals, decisions, userOf } = parts;
+function decisionRpcs({ decisions, userOf }: ConsentServiceParts) {
   return {
-    async openPendingApproval(request) {
-      const { expiresAt, removedIds } = await approvals.open(parseOpening(request));
-      return { expiresAt: timestampFromDate(expiresAt), removedIds };
-    },
-    async getPendingApproval(request, context) {
-      const userId = await userOf(context);
-      const id = parseKnownId('apr', request.id);
-      const pending = await (request.withoutClaiming
-        ? approvals.get(id, userId)
-        : approvals.claim(id, userId));
-      return { pendingApproval: toMessage(PendingApprovalSchema, pending) };
-    },
-    async listPendingApprovals(request, context) {
-      const userId = await userOf(context);
-      const { items, total } = await approvals.list(
-        userId,
-        findMember<PendingStatus>('status', PendingStatusSchema, request.status),
-        toPage(request.page),
-      );
-      return { pendingApprovals: items.map((item) => toMessage(PendingApprovalSchema, item)), total };
-    },
     async approve(request, context) {
       const userId = await userOf(context);
       const id = parseKnownId('apr', request.id);
@@ -139,40 +114,22 @@ function approvalRpcs(parts: ConsentServiceParts) {
   } satisfies SomeRpcs;
 }
 
-function claimRpcs({ approvals, userOf }: ConsentServiceParts) {
-  return {
-    async extendPendingApproval(request, context) {
-      const userId = await userOf(context);
-      const expiresAt = await approvals.extend(parseKnownId('apr', request.id), userId);
-      return { expiresAt: timestampFromDate(expiresAt) };
-    },
-    async releasePendingApproval(request, context) {
-      const userId = await userOf(context);
-      await approvals.release(parseKnownId('apr', request.id), userId);
-      return {};
-    },
-  } satisfies SomeRpcs;
-}
-
-function grantRpcs({ grants, receipts, userOf }: ConsentServiceParts) {
+function grantRpcs({ pools: { ordinary: pool }, grants, receipts, userOf }: ConsentServiceParts) {
   return {
     async listGrants(request, context) {
       const userId = await userOf(context);
-      const { items, total } = await grants.list(
-        userId,
-        findGrantStatus(request.status),
-        toPage(request.page),
-      );
+      const status = findGrantStatus(request.status);
+      const { items, total } = await listGrants(pool, userId, status, toPage(request.page));
       return { grants: items.map((grant) => toMessage(ConsentGrantSchema, grant)), total };
     },
     async getGrant(request, context) {
       const userId = await userOf(context);
       return {
-        grant: toMessage(ConsentGrantSchema, await grants.get(parseKnownId('grt', request.id), userId)),
+        grant: toMessage(ConsentGrantSchema, await getGrant(pool, parseKnownId('grt', request.id), userId)),
       };
     },
     async listConnectedApps({ page }, context) {
-      const { items, total } = await grants.listApps(await userOf(context), toPage(page));
+      const { items, total } = await listConnectedApps(pool, await userOf(context), toPage(page));
       return { apps: items.map((app) => toMessage(ConnectedAppSchema, app)), total };
     },
     async requestDeletion({ grantId }, context) {
@@ -187,7 +144,7 @@ function grantRpcs({ grants, receipts, userOf }: ConsentServiceParts) {
   } satisfies SomeRpcs;
 }
 
-function appGrantRpcs({ grants }: ConsentServiceParts) {
+function appGrantRpcs({ pools: { ordinary: pool }, grants }: ConsentServiceParts) {
   return {
     async listAppGrants(request) {
       const clientId = parseName('clientId', request.clientId);
@@ -197,12 +154,16 @@ function appGrantRpcs({ grants }: ConsentServiceParts) {
         before: parseText('before', request.before, 128) || null,
         deletionRequested: request.deletionRequested,
       };
-      const { items, total } = await grants.listOfApp(clientId, filter, toPage(request.page));
+      const { items, total } = await listGrantsOfApp(pool, clientId, filter, toPage(request.page));
       return { grants: items.map(toAppGrantMessage), total };
     },
     async getAppGrant(request) {
       const clientId = parseName('clientId', request.clientId);
-      return { grant: toAppGrantMessage(await grants.getOfApp(parseKnownId('grt', request.id), clientId)) };
+      return {
+        grant: toAppGrantMessage(
+          found(await findGrantOfApp(pool, parseKnownId('grt', request.id), clientId)),
+        ),
+      };
     },
     async revokeAppGrant(request) {
       const clientId = parseName('clientId', request.clientId);
@@ -242,25 +203,6 @@ function withdrawalRpcs({ grants, userOf }: ConsentServiceParts) {
 function findLife({ keepExpiry, expiresInDays }: ApproveRequest): GrantLife | null {
   if (keepExpiry) return 'kept';
   return expiresInDays === 0 ? null : expiresInDays;
-}
-
-function parseOpening(request: OpenPendingApprovalRequest): OpeningRequest {
-  // `apr_` and 128 bits in base62.
-  if (!isId('apr', request.id) || request.id.length < 26)
-    throw invalidRequest('id', 'must be an apr_ id of 128 bits');
-  const purpose = parseText('purpose', request.purpose);
-  const scopes = parseScopes('scopes', request.scopes);
-  return {
-    id: request.id,
-    app: parseReportedApp(request.app),
-    appEpoch: request.appEpoch,
-    redirectHost: parseName('redirectHost', request.redirectHost, 512),
-    scopes,
-    // Anybody can send a request in an app's name; only the secret proves that these are the app's words.
-    purpose: request.clientAuthenticated ? purpose : '',
-    clientAuthenticated: request.clientAuthenticated,
-    network: request.clientAuthenticated ? '' : parseText('network', request.network),
-  };
 }
 
 export const findGrantStatus = (status: number) =>

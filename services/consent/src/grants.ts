@@ -1,30 +1,16 @@
-import type { Listed, Page } from '@phds/catalog/pagination';
-import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
+import { AppError } from '@phds/service-kit/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { empty, type Sql } from 'sql-template-tag';
-import { accessCounts } from './access/counts-sql.ts';
-import { type AppAsShown, asShown, findVersions, listChanges, toLatestChanges } from './app-profiles.ts';
 import type { Change } from './changes.ts';
 import { addEvent } from './consent-events.ts';
-import {
-  type AppGrantFilter,
-  countGrants,
-  findGrantOfApp,
-  listConnectedApps,
-  listGrantsOfApp,
-  newestFirst,
-} from './grant-lists.ts';
+import { found, getGrant } from './grant-lists.ts';
 import {
   GRANT_COLUMNS,
   GRANT_FROM,
-  GRANT_STATUS,
-  type Grant,
   type GrantRow,
-  type GrantStatus,
   IS_ENDING_EPOCH,
   selectGrants,
-  toGrant,
   UNREVOKED,
 } from './grant-rows.ts';
 import { lockGrants } from './people.ts';
@@ -43,9 +29,9 @@ interface Parts {
 export type Grants = ReturnType<typeof createGrants>;
 
 /**
- * What people allow apps, in table `consent_grant`, and how they withdraw it. Only the database's clock decides what has expired. Each
- * change locks the row, adds to the grant's history, and is in effect when it returns. Reads that find nothing, or what is another
- * person's or app's, throw `not_found`. Withdrawals have a pool of their own.
+ * How people, apps and operators withdraw grants. Only the database's clock decides what has expired. Each change locks the row, adds to
+ * the grant's history, and is in effect when it returns. An unknown grant, and another person's or app's, is `not_found`. Withdrawals have
+ * a pool of their own.
  */
 export function createGrants({ pools: { ordinary, revocations }, change, evictions, log }: Parts) {
   const evict = (grantId: string) => evictions.publish({ case: 'grantId', value: grantId });
@@ -57,25 +43,13 @@ export function createGrants({ pools: { ordinary, revocations }, change, evictio
       return revokedAt;
     });
   return {
-    list: (userId: string, status: GrantStatus | null, page: Page) =>
-      listGrants(ordinary, userId, status, page),
-    get: (id: string, userId: string) => getView(ordinary, sql`g.id = ${id} AND g.user_id = ${userId}`),
-    /** Of any person. */
-    getAny: (id: string) => getView(ordinary, sql`g.id = ${id}`),
-    /** `before` is the id of a grant. */
-    listOfApp: (clientId: string, filter: AppGrantFilter<string>, page: Page) =>
-      listOfApp(ordinary, clientId, filter, page),
-    getOfApp: async (id: string, clientId: string) => found(await findGrantOfApp(ordinary, id, clientId)),
-    /** The apps that have or had a grant of the person, the one with the latest grant first. */
-    listApps: (userId: string, page: Page) => listConnectedApps(ordinary, userId, page),
-
     /** Throws `conflict` for an ended grant, `invalid_request` for a widening. */
     narrow: (id: string, userId: string, narrowing: Narrowing) =>
       change('narrowing', async () => {
         await transact(revocations, (tx) => narrow(tx, id, userId, narrowing));
         evict(id);
         log.info({ grantId: id }, 'grant narrowed');
-        return getView(revocations, sql`g.id = ${id} AND g.user_id = ${userId}`);
+        return getGrant(revocations, id, userId);
       }),
     /** Each returns when the grant ended; one that had ended keeps its status and time. */
     revoke: (id: string, userId: string) => end('grant', id, { userId }),
@@ -95,127 +69,6 @@ export function createGrants({ pools: { ordinary, revocations }, change, evictio
     requestDeletion: (id: string, userId: string) =>
       change(null, async () => found(await requestDeletion(ordinary, id, userId))),
   };
-}
-
-function found<T>(value: T | null | undefined): T {
-  if (value === null || value === undefined) throw notFound();
-  return value;
-}
-
-async function getView(pool: pg.Pool, where: Sql): Promise<GrantView> {
-  const [view] = await selectViews(pool, where);
-  return found(view);
-}
-
-async function listGrants(
-  pool: pg.Pool,
-  userId: string,
-  status: GrantStatus | null,
-  page: Page,
-): Promise<Listed<GrantView>> {
-  const own = sql`g.user_id = ${userId}`;
-  const where = status === null ? own : sql`${own} AND ${GRANT_STATUS} = ${status}`;
-  const [views, total] = await Promise.all([
-    selectViews(pool, sql`${where} ${newestFirst(page)}`),
-    countGrants(pool, where),
-  ]);
-  return { items: views.map(shortenChanges), total };
-}
-
-async function listOfApp(
-  pool: pg.Pool,
-  clientId: string,
-  filter: AppGrantFilter<string>,
-  page: Page,
-): Promise<Listed<Grant>> {
-  const before = filter.before === null ? null : await findGrantOfApp(pool, filter.before, clientId);
-  if (filter.before !== null && before === null)
-    throw invalidRequest('before', 'must be the id of a grant of this app');
-  return listGrantsOfApp(pool, clientId, { ...filter, before }, page);
-}
-
-/** Limits the changes, so that a page of grants fits into one message: all changes of twenty versions can have 70 KB. */
-function shortenChanges(view: GrantView): GrantView {
-  return { ...view, appChanges: view.status === 'active' ? toLatestChanges(view.appChanges) : [] };
-}
-
-interface ViewRow extends GrantRow {
-  readonly userRef: string;
-  /** As shown at the latest approval, like the purpose. */
-  readonly app: AppAsShown;
-  readonly purpose: string;
-  readonly currentAppName: string;
-}
-
-type GrantView = Awaited<ReturnType<typeof selectViews>>[number];
-
-/** Grants as their person sees them. */
-async function selectViews(pool: pg.Pool, where: Sql) {
-  const rows = await select<ViewRow>(pool)`
-    SELECT ${GRANT_COLUMNS}, ${asShown(sql`shown_app_of(g.id, 'infinity')`)} AS app, a.name AS "currentAppName",
-      g.user_ref::text AS "userRef", (
-        SELECT purpose FROM consent_event WHERE grant_id = g.id AND kind = 'granted' ORDER BY at DESC LIMIT 1
-      ) AS purpose
-    FROM ${GRANT_FROM} WHERE ${where}`;
-  if (rows.length === 0) return [];
-  const clientIds = rows.map(({ clientId }) => clientId);
-  const [counts, versions] = await Promise.all([
-    selectAccessCounts(pool, rows),
-    findVersions(pool, clientIds),
-  ]);
-  const byGrant = new Map(counts.map((count) => [count.grantId, count]));
-  return rows.map((row) => {
-    const grant = toGrant(row);
-    return {
-      ...grant,
-      revokedBy: toRevokedBy(grant),
-      redirectHost: row.app.redirectHost,
-      // All since that approval, oldest first.
-      appChanges: listChanges(row.app, versions.get(row.clientId) ?? []),
-      lastAccessAt: byGrant.get(row.id)?.last,
-      accessCount: byGrant.get(row.id)?.count,
-    };
-  });
-}
-
-function toRevokedBy({ status, endedBy }: Pick<Grant, 'status' | 'endedBy'>): string {
-  if (status !== 'revoked') return '';
-  return endedBy === 'person' ? 'user' : 'app';
-}
-
-interface AccessCount {
-  readonly grantId: string;
-  readonly count: number;
-  readonly last: Date | null;
-}
-
-/**
- * Counts of released responses of grants, and the last one. The last of a day is the latest recorded, unless any of that day was
- * refused; then the day's records are read. All grants are of one person.
- */
-function selectAccessCounts(
-  pool: pg.Pool,
-  grants: readonly Pick<ViewRow, 'id' | 'userRef'>[],
-): Promise<AccessCount[]> {
-  const [ref, grantIds] = [sql`${grants[0]?.userRef}::uuid`, grants.map(({ id }) => id)];
-  return select<AccessCount>(pool)`
-    WITH days AS (
-      SELECT grant_id, day, sum(recorded) AS recorded, sum(refused) AS refused, max(last_at) AS last_at
-      FROM ${accessCounts(sql`r.user_ref = ${ref} AND r.grant_id = ANY(${grantIds}::text[])`)} counts
-      GROUP BY 1, 2
-    ), latest AS (
-      SELECT DISTINCT ON (grant_id) * FROM days WHERE recorded > refused ORDER BY grant_id, day DESC
-    )
-    SELECT total.grant_id AS "grantId", total.count::int AS count,
-      CASE WHEN latest.refused = 0 THEN latest.last_at ELSE (
-        SELECT r.at FROM access_record r
-        WHERE r.user_ref = ${ref} AND r.grant_id = latest.grant_id AND r.refers_to IS NULL
-          AND r.id >= first_id_of(latest.day::timestamp AT TIME ZONE 'UTC')
-          AND r.id < first_id_of((latest.day + 1)::timestamp AT TIME ZONE 'UTC')
-          AND NOT EXISTS (SELECT FROM access_record f WHERE f.refers_to = r.id)
-        ORDER BY r.id DESC LIMIT 1) END AS last
-    FROM (SELECT grant_id, sum(recorded - refused) AS count FROM days GROUP BY 1) total
-    LEFT JOIN latest ON latest.grant_id = total.grant_id`;
 }
 
 /** The grant is read by a separate statement after the lock, in a fresh snapshot with the current clock. */

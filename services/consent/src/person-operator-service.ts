@@ -12,7 +12,7 @@ import { toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
 import { AUDITORS, OPERATORS, SUPPORTERS } from '@phds/service-kit/trust/callers';
 import type pg from 'pg';
-import type { Approvals } from './approvals.ts';
+import { listApprovals } from './approvals.ts';
 import type { OperatorActs } from './operator-acts.ts';
 import { summarisePerson } from './people.ts';
 import type { Sessions } from './sessions.ts';
@@ -20,13 +20,11 @@ import type { Sessions } from './sessions.ts';
 /** phds.consent.v1.PersonOperatorService. */
 export function createPersonOperatorService({
   pools: { ordinary: pool },
-  approvals,
   sessions,
   acts,
   clock,
 }: {
   readonly pools: { readonly ordinary: pg.Pool };
-  readonly approvals: Pick<Approvals, 'list'>;
   readonly sessions: Pick<Sessions, 'end'>;
   readonly acts: Pick<OperatorActs, 'listCompleted'>;
   readonly clock: Clock;
@@ -38,7 +36,7 @@ export function createPersonOperatorService({
         const userId = parseUserId(text);
         const [{ total, active, lastAccessAt }, open] = await Promise.all([
           summarisePerson(pool, userId),
-          approvals.list(userId, 'pending', toPage({ page: 1, pageSize: 1 })),
+          listApprovals(pool, userId, 'pending', toPage({ page: 1, pageSize: 1 })),
         ]);
         if (total === 0 && open.total === 0)
           throw notFound('Consent knows nothing of this person: no grant and no open request.');

@@ -1,75 +1,85 @@
 import { SandboxGrantChangeSchema, SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
-import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
+import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { execute } from '@phds/service-kit/postgres/sql';
-import type { UserOf } from '@phds/service-kit/rpc/context';
+import type { RpcContext, UserOf } from '@phds/service-kit/rpc/context';
 import { findMember } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
 import type { Change } from './changes.ts';
-import { findGrantOfApp } from './grant-lists.ts';
+import { findGrantOfApp, found } from './grant-lists.ts';
 import type { Grant } from './grant-rows.ts';
 import type { Grants } from './grants.ts';
 import { parseKnownId } from './parameters.ts';
 import type { EvictionPublisher } from './redis-evictions.ts';
 
 /** What a developer can let happen to a grant. */
-export type GrantTrigger = 'narrow' | 'revoke' | 'expire';
-
-/** A grant as a developer names it. */
-interface NamedGrant {
-  readonly ownerId: string;
-  readonly clientId: string;
-  readonly grantId: string;
-}
+type GrantTrigger = 'narrow' | 'revoke' | 'expire';
 
 interface Parts {
   readonly pools: { readonly ordinary: pg.Pool };
   readonly grants: Pick<Grants, 'narrow' | 'revoke'>;
   readonly change: Change;
   readonly evictions: EvictionPublisher;
+  readonly userOf: UserOf;
 }
 
-export type Sandbox = ReturnType<typeof createSandbox>;
-
-/** What a developer does to a grant of an own app, in a sandbox deployment. */
-export function createSandbox({ pools: { ordinary }, grants, change, evictions }: Parts) {
-  async function getGrant({ ownerId, clientId, grantId }: NamedGrant): Promise<Grant> {
-    const owned = await execute(
-      ordinary,
-    )`SELECT FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
-    const grant = owned === 1 ? await findGrantOfApp(ordinary, grantId, clientId) : null;
-    if (grant === null) throw notFound();
-    return grant;
-  }
-  return {
-    /** A live grant. Throws as documented for the rpc FindSandboxGrant. */
-    async find(named: NamedGrant): Promise<Grant> {
-      const grant = await getGrant(named);
-      refuseEnded(grant);
-      return grant;
-    },
-
-    /** Returns whether anything changed, and the withdrawn scope. Throws as documented for the rpc ChangeSandboxGrant. */
-    async change(named: NamedGrant, trigger: GrantTrigger): Promise<{ changed: boolean; scope?: string }> {
-      const grant = await getGrant(named);
-      if (trigger === 'narrow') {
+/** phds.consent.v1.SandboxService: what a developer does to a grant of an own app. Registered in a sandbox deployment only. */
+export function createSandboxService(parts: Parts) {
+  return implement(
+    SandboxService,
+    {
+      async findSandboxGrant(request, context) {
+        const grant = await getGrant(parts, request, context);
         refuseEnded(grant);
-        await grants.narrow(grant.id, grant.userId, toNarrowing(grant));
-        return { changed: true, scope: grant.scopes.at(-1) ?? '' };
-      }
-      if (grant.status !== 'active') return { changed: false };
-      if (trigger === 'revoke') {
-        await grants.revoke(grant.id, grant.userId);
-        return { changed: true };
-      }
-      const changed = await change(null, async () => {
-        const ended = await expire(ordinary, grant.id);
-        evictions.publish({ case: 'grantId', value: grant.id });
-        return ended;
-      });
-      return { changed };
+        return { userId: grant.userId, scopes: [...grant.scopes] };
+      },
+      async changeSandboxGrant(request, context) {
+        const grant = await getGrant(parts, request, context);
+        const trigger = findMember<GrantTrigger>('change', SandboxGrantChangeSchema, request.change);
+        if (trigger === null) throw invalidRequest('change', 'is missing');
+        return changeGrant(parts, grant, trigger);
+      },
     },
-  };
+    { findSandboxGrant: ['gateway'], changeSandboxGrant: ['gateway'] },
+  );
+}
+
+async function getGrant(
+  { pools: { ordinary }, userOf }: Parts,
+  request: { readonly clientId: string; readonly grantId: string },
+  context: RpcContext,
+): Promise<Grant> {
+  const ownerId = await userOf(context);
+  const clientId = parseKnownId('app', request.clientId);
+  const id = parseKnownId('grt', request.grantId);
+  const owned = await execute(
+    ordinary,
+  )`SELECT FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
+  return found(owned === 1 ? await findGrantOfApp(ordinary, id, clientId) : null);
+}
+
+/** Returns whether anything changed, and the withdrawn scope. */
+async function changeGrant(
+  { pools: { ordinary }, grants, change, evictions }: Parts,
+  grant: Grant,
+  trigger: GrantTrigger,
+): Promise<{ changed: boolean; scope?: string }> {
+  if (trigger === 'narrow') {
+    refuseEnded(grant);
+    await grants.narrow(grant.id, grant.userId, toNarrowing(grant));
+    return { changed: true, scope: grant.scopes.at(-1) ?? '' };
+  }
+  if (grant.status !== 'active') return { changed: false };
+  if (trigger === 'revoke') {
+    await grants.revoke(grant.id, grant.userId);
+    return { changed: true };
+  }
+  const changed = await change(null, async () => {
+    const ended = await expire(ordinary, grant.id);
+    evictions.publish({ case: 'grantId', value: grant.id });
+    return ended;
+  });
+  return { changed };
 }
 
 /** Ends the time of an active grant now, as if it had run out, which adds no event either. Returns false when it had ended. */
@@ -87,32 +97,4 @@ function refuseEnded({ status }: Grant): void {
 function toNarrowing({ scopes }: Grant) {
   if (scopes.length > 1) return { scopes: scopes.slice(0, -1), expiresAt: null, dataFrom: null };
   throw new AppError('conflict', 'The grant has one scope only; revoke it to withdraw that one.');
-}
-
-/** phds.consent.v1.SandboxService. Registered in a sandbox deployment only. */
-export function createSandboxService({ sandbox, userOf }: { sandbox: Sandbox; userOf: UserOf }) {
-  const toNamed = (ownerId: string, request: { clientId: string; grantId: string }) => ({
-    ownerId,
-    clientId: parseKnownId('app', request.clientId),
-    grantId: parseKnownId('grt', request.grantId),
-  });
-  return implement(
-    SandboxService,
-    {
-      async findSandboxGrant(request, context) {
-        const { userId, scopes } = await sandbox.find(toNamed(await userOf(context), request));
-        return { userId, scopes: [...scopes] };
-      },
-      async changeSandboxGrant(request, context) {
-        const named = toNamed(await userOf(context), request);
-        const trigger = findMember<GrantTrigger>('change', SandboxGrantChangeSchema, request.change);
-        if (trigger === null) throw invalidRequest('change', 'is missing');
-        return sandbox.change(named, trigger);
-      },
-    },
-    {
-      findSandboxGrant: ['gateway'],
-      changeSandboxGrant: ['gateway'],
-    },
-  );
 }

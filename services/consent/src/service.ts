@@ -20,7 +20,6 @@ import {
   loggingClockDifference,
 } from './access/statements.ts';
 import { createUsage } from './access/usage.ts';
-import { createApprovals } from './approvals.ts';
 import { createApps } from './apps.ts';
 import { type Change, createChange } from './changes.ts';
 import type { Config } from './config.ts';
@@ -38,7 +37,7 @@ import { createPersonOperatorService } from './person-operator-service.ts';
 import { createPruning } from './pruning.ts';
 import { createReceipts } from './receipts.ts';
 import { type EvictionPublisher, openEvictions } from './redis-evictions.ts';
-import { createSandbox, createSandboxService } from './sandbox.ts';
+import { createSandboxService } from './sandbox.ts';
 import { createSessionService, createSessions } from './sessions.ts';
 import { type ConnectionPools, openConnectionPools, RESTORE_SCHEMA } from './store/connection-pools.ts';
 import { createSuspensions } from './suspensions.ts';
@@ -176,13 +175,13 @@ async function createRpcServices(
   const userOf = createUserOf(verify);
   const times = { delayMs: config.WEBHOOK_DATA_DELAY_MS, spacingMs: config.WEBHOOK_DATA_SPACING_MS };
   const grants = createGrants(parts);
-  const approvals = createApprovals({ ...parts, maxLivePerApp: config.MAX_LIVE_PENDING_PER_APP });
   const liveness = createLivenessChecks(parts);
   const read = { ...parts, turns: createHistoryTurns(pools.ordinary) };
   const sessions = createSessions(parts);
   const signer = await createJoseSigner(config.RECEIPT_PRIVATE_KEY, RECEIPT_TYPE);
   const consent = {
-    approvals,
+    pools,
+    maxLivePerApp: config.MAX_LIVE_PENDING_PER_APP,
     decisions: createDecisions(parts),
     grants,
     receipts: createReceipts({ ...parts, signer }),
@@ -192,13 +191,11 @@ async function createRpcServices(
   return [
     createLedgerService({ ...parts, apps: createApps(parts), liveness }),
     createConsentService(consent),
-    ...(config.SANDBOX
-      ? [createSandboxService({ sandbox: createSandbox({ ...parts, grants }), userOf })]
-      : []),
+    ...(config.SANDBOX ? [createSandboxService({ ...parts, grants, userOf })] : []),
     createAccessService({ recorder, history: createAccessHistory(read), usage: createUsage(read), userOf }),
-    createGrantService({ grants, liveness }),
+    createGrantService({ pools, grants, liveness }),
     createSessionService(sessions),
-    createPersonOperatorService({ pools, approvals, sessions, acts: operatorRecord, clock }),
+    createPersonOperatorService({ pools, sessions, acts: operatorRecord, clock }),
     createOperatorActService({ acts: operatorRecord, userOf }),
     createWebhookService({ ...webhooks, userOf }),
     createWebhookOperatorService(pools.ordinary),
