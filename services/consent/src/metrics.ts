@@ -1,12 +1,5 @@
 import { VerdictSchema } from '@phds/contracts/phds/consent/v1/access_pb';
-import {
-  type Metrics,
-  measurePools,
-  measureRedis,
-  measureRestores,
-  SIZE_BUCKETS,
-} from '@phds/service-kit/telemetry/metrics';
-import type { Checkpoints } from './access/checkpoints.ts';
+import { type Metrics, measureRedis, SIZE_BUCKETS } from '@phds/service-kit/telemetry/metrics';
 import type { AccessRecorder } from './access/record.ts';
 import type { AccessStatements } from './access/statements.ts';
 import type { PendingEvents } from './webhooks/queue.ts';
@@ -18,12 +11,10 @@ export type EvictionOutcome = 'published' | 'failed' | 'not_connected';
 /** The metrics of consent. docs/operations/observability.md describes all of them. */
 export function createConsentMetrics(metrics: Metrics) {
   return {
-    measurePools: (pools: Parameters<typeof measurePools>[1]) => measurePools(metrics, pools),
     measureRedis: (redis: Parameters<typeof measureRedis>[1]) => measureRedis(metrics, redis),
-    measureRestores: (guard: Parameters<typeof measureRestores>[1]) => measureRestores(metrics, guard),
     measureStatements: (statements: AccessStatements) => measureStatements(metrics, statements),
     measureRecorder: (recorder: AccessRecorder) => measureRecorder(metrics, recorder),
-    measureCheckpoints: (checkpoints: Checkpoints) => measureCheckpoints(metrics, checkpoints),
+    onCovered: createCheckpointAge(metrics),
     onRevocation: createRevocationTimer(metrics),
     countEviction: createEvictionCounter(metrics),
     webhooks: createWebhookMetrics(metrics),
@@ -69,37 +60,21 @@ function measureStatements(metrics: Metrics, statements: AccessStatements): Acce
   };
 }
 
-function measureRecorder(metrics: Metrics, recorder: AccessRecorder): AccessRecorder {
-  let refused = 0;
+function measureRecorder(metrics: Metrics, recorder: AccessRecorder): void {
   metrics.readCounter(
     {
       name: 'phds_access_not_recorded_total',
       help: 'Accesses that were not recorded or not judged, and whose data was therefore not released.',
     },
-    () => refused,
+    () => recorder.refused,
   );
   metrics.readGauge(
     { name: 'phds_access_queue_length', help: 'Accesses that wait for their insert or their judgement.' },
     () => recorder.waiting,
   );
-  return {
-    async record(accesses) {
-      try {
-        return await recorder.record(accesses);
-      } catch (error) {
-        refused += accesses.length;
-        throw error;
-      }
-    },
-    beginChain: () => recorder.beginChain(),
-    get waiting() {
-      return recorder.waiting;
-    },
-    [Symbol.asyncDispose]: () => recorder[Symbol.asyncDispose](),
-  };
 }
 
-function measureCheckpoints(metrics: Metrics, checkpoints: Checkpoints): Checkpoints {
+function createCheckpointAge(metrics: Metrics): () => void {
   let coveredAt = performance.now();
   metrics.readGauge(
     {
@@ -108,13 +83,8 @@ function measureCheckpoints(metrics: Metrics, checkpoints: Checkpoints): Checkpo
     },
     () => secondsSince(coveredAt),
   );
-  return {
-    ...checkpoints,
-    async takeDue() {
-      const isSigned = await checkpoints.takeDue();
-      coveredAt = performance.now();
-      return isSigned;
-    },
+  return () => {
+    coveredAt = performance.now();
   };
 }
 

@@ -1,4 +1,4 @@
-import { type FailureReports, reportFailures, startPruning } from '@phds/service-kit/background';
+import { type FailureReports, reportFailures } from '@phds/service-kit/background';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
 import { createRestoreService } from '@phds/service-kit/restore/service';
@@ -7,11 +7,9 @@ import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
 import { openReloads } from '@phds/service-kit/settings/reload';
 import { openSessionVerification, toRpcServerOptions } from '@phds/service-kit/settings/service-options';
 import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
-import { Metrics } from '@phds/service-kit/telemetry/metrics';
+import { Metrics, measurePools, measureRestores } from '@phds/service-kit/telemetry/metrics';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
-import type pg from 'pg';
 import { createAccessService, LARGEST_BATCH } from './access/access-service.ts';
-import { startBackgroundTasks } from './access/background.ts';
 import { createAccessHistory, createHistoryTurns } from './access/history.ts';
 import { type AccessRecorder, createAccessRecorder } from './access/record.ts';
 import {
@@ -21,6 +19,7 @@ import {
 } from './access/statements.ts';
 import { createUsage } from './access/usage.ts';
 import { createApps } from './apps.ts';
+import { startBackgroundTasks } from './background.ts';
 import { type Change, createChange } from './changes.ts';
 import type { Config } from './config.ts';
 import { createConsentService } from './consent-service.ts';
@@ -34,7 +33,6 @@ import { type ConsentMetrics, createConsentMetrics } from './metrics.ts';
 import { createOperatorActService, createOperatorActs, type OperatorActs } from './operator-acts.ts';
 import { createPeople } from './people.ts';
 import { createPersonOperatorService } from './person-operator-service.ts';
-import { createPruning } from './pruning.ts';
 import { createReceipts } from './receipts.ts';
 import { type EvictionPublisher, openEvictions } from './redis-evictions.ts';
 import { createSandboxService } from './sandbox.ts';
@@ -72,12 +70,19 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   await using resources = new AsyncDisposableStack();
   const reloads = resources.use(openReloads(config, { metrics, log }));
   const pools = resources.use(await openConnectionPools(config, log));
-  measured.measurePools(pools.byName);
+  measurePools(metrics, pools.byName);
   let recorder: AccessRecorder | undefined;
-  const beginChain = () => recorder?.beginChain();
   const guard = resources.use(
-    await watchRestores(pools.access, { config, log, failureOf, measured, beginChain }),
+    await startRestoreGuard({
+      pool: pools.access,
+      schema: RESTORE_SCHEMA,
+      config,
+      log,
+      onFailure: failureOf('checking whether the database was restored'),
+      onPossibleLoss: () => recorder?.beginChain(),
+    }),
   );
+  measureRestores(metrics, guard);
   const evictions =
     overrides.evictions ?? openEvictions(config, { clock, log, metrics: measured }, resources);
   const { verify } = resources.use(openSessionVerification(config, { clock, failureOf }));
@@ -94,8 +99,6 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     metrics: measured,
   };
   await startBackgroundTasks(parts, resources);
-  const pruned = createPruning(pools.ordinary, config);
-  resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, failureOf }));
   const webhooks = startWebhookDelivery(parts, resources);
   // Started after the background tasks, so that it is disposed before the last checkpoint is signed.
   recorder = resources.use(createRecorder(parts, overrides));
@@ -128,26 +131,6 @@ interface Parts {
   readonly metrics: ConsentMetrics;
 }
 
-async function watchRestores(
-  pool: pg.Pool,
-  {
-    config,
-    log,
-    failureOf,
-    measured,
-    beginChain,
-  }: Pick<Parts, 'config' | 'log' | 'failureOf'> & {
-    readonly measured: ConsentMetrics;
-    readonly beginChain: () => void;
-  },
-): Promise<RestoreGuard> {
-  const onFailure = failureOf('checking whether the database was restored');
-  const options = { pool, schema: RESTORE_SCHEMA, config, log, onFailure, onPossibleLoss: beginChain };
-  const guard = await startRestoreGuard(options);
-  measured.measureRestores(guard);
-  return guard;
-}
-
 function createRecorder(
   { pools, guard, config, clock, log, metrics }: Parts,
   overrides: Overrides,
@@ -163,7 +146,8 @@ function createRecorder(
     maxWaitMs: config.ACCESS_QUEUE_WAIT_MS,
     maxGrants: KNOWN_GRANTS,
   });
-  return metrics.measureRecorder(recorder);
+  metrics.measureRecorder(recorder);
+  return recorder;
 }
 
 async function createRpcServices(

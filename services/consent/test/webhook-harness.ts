@@ -8,7 +8,7 @@ import { WebhookReceiver } from '@phds/test-kit/webhook-receiver';
 import { addDueEvents } from '../src/webhooks/events.ts';
 import { type ClaimedEvent, createWebhookQueue } from '../src/webhooks/queue.ts';
 import { createWebhookSecrets } from '../src/webhooks/secrets.ts';
-import { createWebhookSender, type WebhookSenderDependencies } from '../src/webhooks/sender.ts';
+import { WebhookSender, type WebhookSenderDependencies } from '../src/webhooks/sender.ts';
 import { openSmallPools } from './database-clients.ts';
 import {
   approve,
@@ -41,7 +41,7 @@ async function openWebhookHarness(consent: RunningService) {
   /** Another sender, disposed with the harness. Its failures end the next `deliver`, unless `onFailure` receives them. */
   const addSender = (parts: Partial<WebhookSenderDependencies> = {}) =>
     running.use(
-      createWebhookSender({
+      new WebhookSender({
         queue,
         poster,
         secrets,

@@ -27,20 +27,6 @@ interface Dependencies {
   readonly maxGrants: number;
 }
 
-/** Records the accesses of this process. Disposal waits for calls in progress. */
-export interface AccessRecorder extends AsyncDisposable {
-  /**
-   * Records, commits, and only then judges. Returns one verdict each, in order, after refusals are recorded too. Throws
-   * `access_not_recorded` for the whole call when any step fails. A record may then describe a response that was never released,
-   * but never the reverse.
-   */
-  record(accesses: readonly Access[]): Promise<Verdict[]>;
-  /** Continues with another chain, because the database may lack the end of the present one. */
-  beginChain(): void;
-  /** Number of accesses and refusals that wait for their insert, and of accesses that wait for the judgement before theirs. */
-  readonly waiting: number;
-}
-
 /** Why a recorded response was not released. */
 interface Refusal {
   readonly accessRecord: AccessRecord;
@@ -61,11 +47,19 @@ interface Recorded {
   readonly index: number;
 }
 
-export function createAccessRecorder(dependencies: Dependencies): AccessRecorder {
+export type AccessRecorder = ReturnType<typeof createAccessRecorder>;
+
+/**
+ * Records the accesses of this process. `record` records, commits, and only then judges. It returns one verdict each, in order, after
+ * refusals are recorded too, and throws `access_not_recorded` for the whole call when any step fails. A record may then describe a
+ * response that was never released, but never the reverse. Disposal waits for calls in progress.
+ */
+export function createAccessRecorder(dependencies: Dependencies) {
   const { statements, maxBatch, maxQueued, maxWaitMs } = dependencies;
   const chain = createChain(dependencies);
   let judged: Promise<unknown> = Promise.resolve();
   let unjudged = 0;
+  let refused = 0;
   const insertAndJudge = async (entries: readonly Entry[]): Promise<Recorded[]> => {
     const recorded = await chain.insert(entries);
     unjudged = entries.flatMap(({ accesses }) => accesses).length;
@@ -94,22 +88,29 @@ export function createAccessRecorder(dependencies: Dependencies): AccessRecorder
     return verdicts as Verdict[];
   };
   return {
-    async record(accesses) {
+    async record(accesses: readonly Access[]): Promise<Verdict[]> {
       if (accesses.length > maxBatch) throw new RangeError('too many accesses in one call');
       const call = recordAll(accesses);
       running.add(call);
       try {
         return await call;
       } catch (error) {
+        refused += accesses.length;
         const options = { cause: translateDatabaseError(error), retryAfterSeconds: 1 };
         throw new AppError('access_not_recorded', 'The access could not be recorded.', options);
       } finally {
         running.delete(call);
       }
     },
+    /** Continues with another chain, because the database may lack the end of the present one. */
     beginChain: chain.end,
+    /** Number of accesses and refusals that wait for their insert, and of accesses that wait for the judgement before theirs. */
     get waiting() {
       return inserts.waiting + unjudged;
+    },
+    /** Number of accesses that were not recorded or not judged. */
+    get refused() {
+      return refused;
     },
     async [Symbol.asyncDispose]() {
       while (running.size > 0) await Promise.allSettled(running);

@@ -20,20 +20,12 @@ export interface AccessRecordStamp {
  * millisecond, so a batch never spans two partitions. If too few ids are left in a millisecond, or the clock went back, the next
  * millisecond is used ahead of time.
  */
-export interface AccessRecordStamps {
-  /** Later than `after`, in Unix milliseconds. `count` is at most 4096. */
-  next(count: number, after?: number): AccessRecordStamp;
-  /** Whether the clock went back so far that records would be dated wrongly for a long time. */
-  isAhead(): boolean;
-  /** Makes the next stamp use the clock's time, even if it is lower than the last one. */
-  restart(): void;
-}
-
-export function createAccessRecordStamps(clock: Clock): AccessRecordStamps {
+export function createAccessRecordStamps(clock: Clock) {
   let millisecond = 0;
   let used = 0;
   return {
-    next(count, after = 0) {
+    /** Later than `after`, in Unix milliseconds. `count` is at most 4096. */
+    next(count: number, after = 0): AccessRecordStamp {
       const now = Math.max(clock.now().getTime(), after > millisecond ? after + 1 : 0);
       if (now > millisecond) {
         millisecond = now;
@@ -46,7 +38,9 @@ export function createAccessRecordStamps(clock: Clock): AccessRecordStamps {
       used += count;
       return { at: millisecond, ids };
     },
+    /** Whether the clock went back so far that records would be dated wrongly for a long time. */
     isAhead: () => millisecond > clock.now().getTime() + MOST_AHEAD_MS,
+    /** Makes the next stamp use the clock's time, even if it is lower than the last one. */
     restart() {
       millisecond = 0;
     },

@@ -13,7 +13,7 @@ import { isHostId } from './host-webhooks.ts';
 import { storeHostEndpoints } from './operated.ts';
 import { createWebhookQueue, type PendingEvents } from './queue.ts';
 import { createWebhookSecrets, type WebhookSecrets } from './secrets.ts';
-import { createWebhookSender, type EventPoster } from './sender.ts';
+import { type EventPoster, WebhookSender } from './sender.ts';
 
 const MEASURE_INTERVAL_MS = 15_000;
 /** One turn in so many checks all endpoints, and so finds retries and `data.updated`, which become due some time after they were added. */
@@ -75,7 +75,7 @@ function startSender(
   const { WEBHOOK_CONCURRENCY: concurrency, WEBHOOK_INTERVAL_MS: intervalMs } = config;
   const { onDelivery, onMeasured } = metrics.webhooks;
   const sender = resources.use(
-    createWebhookSender({ ...using, queue, clock, random: Math.random, concurrency, onFailure, onDelivery }),
+    new WebhookSender({ ...using, queue, clock, random: Math.random, concurrency, onFailure, onDelivery }),
   );
   let turns = 0;
   const look = () => {

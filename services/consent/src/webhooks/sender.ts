@@ -41,20 +41,7 @@ export interface WebhookSenderDependencies {
 }
 
 /** Delivers events. Disposal ends attempts in progress, and gives their events back. */
-export interface WebhookSender extends AsyncDisposable {
-  /** Claims as many due events as there is room for, and starts to deliver them. Delivered ones make room for further ones. */
-  claimDue(): Promise<void>;
-  /** As claimDue, but searches only for events of the last milliseconds and at endpoints that had due events. */
-  claimNew(withinMs: number): Promise<void>;
-  /** Resolves when nothing is in delivery. */
-  idle(): Promise<void>;
-}
-
-export function createWebhookSender(dependencies: WebhookSenderDependencies): WebhookSender {
-  return new Sender(dependencies);
-}
-
-class Sender implements WebhookSender {
+export class WebhookSender implements AsyncDisposable {
   readonly #dependencies: WebhookSenderDependencies;
   readonly #ending = new AbortController();
   readonly #inDelivery = new Map<DeliveryPlace, Promise<void>>();
@@ -69,16 +56,19 @@ class Sender implements WebhookSender {
     this.#endpoints = new DueEndpoints(dependencies.queue);
   }
 
+  /** Claims as many due events as there is room for, and starts to deliver them. Delivered ones make room for further ones. */
   claimDue(): Promise<void> {
     this.#endpoints.searchAll();
     return this.#claimMore();
   }
 
+  /** As claimDue, but searches only for events of the last milliseconds and at endpoints that had due events. */
   claimNew(withinMs: number): Promise<void> {
     this.#endpoints.searchNew(withinMs);
     return this.#claimMore();
   }
 
+  /** Resolves when nothing is in delivery. */
   async idle(): Promise<void> {
     while (this.#claiming !== null || this.#inDelivery.size > 0)
       await Promise.all([this.#claiming, ...this.#inDelivery.values()]);
