@@ -1,18 +1,13 @@
-import type { Listed, Page } from '@phds/catalog/pagination';
+import type { Page } from '@phds/catalog/pagination';
 import { countCharacters, findShownTextFault } from '@phds/catalog/shown-text';
+import { SetAppLockRequestSchema } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId, parseUserId } from '@phds/service-kit/ids';
+import { toMessage } from '@phds/service-kit/rpc/rows';
 import { sha256 } from '@phds/service-kit/secrets';
-import { changeInLedger } from './apps.ts';
+import { APPROVED_SETTINGS, type App, type AppSettings, type LedgerState } from './app.ts';
+import { type AppCommand, changeInLedger } from './apps.ts';
 import type { ConsentLedger } from './clients/consent.ts';
-import type { AppCommand } from './clients/consent-messages.ts';
-import {
-  APPROVED_SETTINGS,
-  type App,
-  type AppLock,
-  type AppLockKind,
-  type AppSettings,
-} from './domain/app.ts';
 import type { AppFilter, AppStore } from './store/postgres-apps.ts';
 
 /** Maximum length of an operator's reason, in characters. */
@@ -24,27 +19,17 @@ export function fingerprintOf(app: Pick<AppSettings, (typeof APPROVED_SETTINGS)[
   return sha256(settings).toString('hex');
 }
 
-/** What operators do about everybody's apps. Each change is in effect everywhere when it returns; a repeat completes it. */
-export interface AppLocks {
-  list(filter: AppFilter, page: Page): Promise<Listed<App>>;
-  get(clientId: string): Promise<App>;
-  /** Locks an app, or replaces the reason of its lock. Throws `invalid_request` without a reason that can be shown. */
-  suspend(clientId: string, reason: string): Promise<App>;
-  /**
-   * Lifts a lock of this kind. Throws `conflict` if the app has one of the other kind, or other settings than those of the fingerprint,
-   * which the operator has seen.
-   */
-  lift(clientId: string, kind: AppLockKind, seenFingerprint: string): Promise<App>;
-  /** Makes somebody else the developer of an app. Throws `conflict` unless it belongs to one of the two. */
-  transfer(clientId: string, ownerId: string, formerId: string): Promise<App>;
-}
-
-export function createAppLocks(dependencies: {
+interface LockDependencies {
   readonly apps: AppStore;
   readonly ledger: ConsentLedger;
   readonly log: { info(fields: object, message: string): void };
-}): AppLocks {
-  const { apps, ledger, log } = dependencies;
+}
+
+export type AppLocks = ReturnType<typeof createAppLocks>;
+
+/** What operators do about everybody's apps. Each change is in effect everywhere when it returns; a repeat completes it. */
+export function createAppLocks(dependencies: LockDependencies) {
+  const { apps, ledger } = dependencies;
 
   async function get(clientId: string): Promise<App> {
     const app = isId('app', clientId) ? await apps.findApp(clientId) : null;
@@ -52,58 +37,74 @@ export function createAppLocks(dependencies: {
     return app;
   }
 
-  async function setLock(
-    app: App,
-    lock: Pick<AppLock, 'kind' | 'reason'> | null,
-    isDone: (present: AppLock | null) => boolean,
-  ): Promise<App> {
-    const set = (at: AppCommand) => ledger.setAppLock({ ...at, lock });
-    await changeInLedger(dependencies, app, set, (state) => isDone(state.lock));
-    log.info({ clientId: app.clientId, lock: lock?.kind ?? null }, 'an operator has set the lock of an app');
-    return get(app.clientId);
-  }
-
   return {
-    list: (filter, page) => apps.listApps(filter, page),
+    list: (filter: AppFilter, page: Page) => apps.listApps(filter, page),
     get,
 
-    async suspend(clientId, text) {
+    /** Locks an app, or replaces the reason of its lock. Throws `invalid_request` without a reason that can be shown. */
+    async suspend(clientId: string, text: string): Promise<App> {
       const reason = parseReason(text);
-      const lock = { kind: 'suspension', reason } as const;
-      return apps.alone(clientId, async () =>
-        setLock(
-          await get(clientId),
-          lock,
-          (present) => present?.kind === lock.kind && present.reason === reason,
-        ),
-      );
-    },
-
-    async lift(clientId, kind, seenFingerprint) {
-      if (seenFingerprint === '') throw invalidRequest('seenFingerprint', 'is required');
-      // The ledger lifts whatever lock it has at the revision of our copy, so a lock of the other kind is refused before.
-      const isLifted = (present: AppLock | null) => {
-        if (present !== null && present.kind !== kind) throw otherKind(kind);
-        return present === null;
-      };
+      const lock = { kind: 'suspension', reason };
+      const isDone = ({ lockKind, lockReason }: LedgerState) =>
+        lockKind === lock.kind && lockReason === reason;
       return apps.alone(clientId, async () => {
-        const app = await get(clientId);
-        isLifted(app.lock);
-        if (fingerprintOf(app) !== seenFingerprint) {
-          throw new AppError('conflict', 'The app has other settings than those. Look at it again.');
-        }
-        return setLock(app, null, isLifted);
+        await setLock(dependencies, { app: await get(clientId), lock, isDone });
+        return get(clientId);
       });
     },
 
-    async transfer(clientId, ownerId, formerId) {
-      const next = parseUserId(ownerId);
+    /**
+     * Lifts a lock of this kind. Throws `conflict` if the app has one of the other kind, or other settings than those of the fingerprint,
+     * which the operator has seen.
+     */
+    async lift(clientId: string, kind: string, seenFingerprint: string): Promise<App> {
+      if (seenFingerprint === '') throw invalidRequest('seenFingerprint', 'is required');
+      // The ledger lifts whatever lock it has at the revision of our copy, so a lock of the other kind is refused before.
+      const isLifted = ({ lockKind }: LedgerState) => {
+        if (lockKind !== null && lockKind !== kind) throw otherKind(kind);
+        return lockKind === null;
+      };
       return apps.alone(clientId, async () => {
-        await transfer(dependencies, await get(clientId), { ownerId: next, formerId });
+        const app = await get(clientId);
+        isLifted(app);
+        if (fingerprintOf(app) !== seenFingerprint) {
+          throw new AppError('conflict', 'The app has other settings than those. Look at it again.');
+        }
+        await setLock(dependencies, { app, lock: null, isDone: isLifted });
+        return get(clientId);
+      });
+    },
+
+    /** Makes somebody else the developer of an app, in the ledger first. Throws `conflict` unless it belongs to one of the two. */
+    async transfer(clientId: string, nextId: string, formerId: string): Promise<App> {
+      const ownerId = parseUserId(nextId);
+      return apps.alone(clientId, async () => {
+        const app = await get(clientId);
+        if (app.ownerId !== ownerId && app.ownerId !== formerId) throw otherOwner();
+        await ledger.setAppOwner({ clientId, ownerId });
+        if (!(await apps.setOwner(clientId, ownerId, formerId))) throw otherOwner();
         return get(clientId);
       });
     },
   };
+}
+
+async function setLock(
+  { apps, ledger, log }: LockDependencies,
+  {
+    app,
+    lock,
+    isDone,
+  }: {
+    readonly app: App;
+    readonly lock: { readonly kind: string; readonly reason: string } | null;
+    readonly isDone: (present: LedgerState) => boolean;
+  },
+): Promise<void> {
+  const row = lock && { ...lock, since: null };
+  const set = (at: AppCommand) => ledger.setAppLock(toMessage(SetAppLockRequestSchema, { ...at, lock: row }));
+  await changeInLedger({ apps }, app, set, isDone);
+  log.info({ clientId: app.clientId, lock: lock?.kind ?? null }, 'an operator has set the lock of an app');
 }
 
 function parseReason(text: string): string {
@@ -117,22 +118,11 @@ function parseReason(text: string): string {
   return reason;
 }
 
-/** In the ledger first, so that a repeat completes what reached only one of the two. */
-async function transfer(
-  { apps, ledger }: { readonly apps: AppStore; readonly ledger: ConsentLedger },
-  app: App,
-  { ownerId, formerId }: { readonly ownerId: string; readonly formerId: string },
-): Promise<void> {
-  if (app.ownerId !== ownerId && app.ownerId !== formerId) throw otherOwner();
-  await ledger.setAppOwner(app.clientId, ownerId);
-  if (!(await apps.setOwner(app.clientId, ownerId, formerId))) throw otherOwner();
-}
-
 function otherOwner(): AppError {
   return new AppError('conflict', 'The app belongs to somebody else. Look at it again.');
 }
 
-function otherKind(kind: AppLockKind): AppError {
+function otherKind(kind: string): AppError {
   const state = kind === 'approval' ? 'suspended by an operator' : 'waiting for approval';
   return new AppError('conflict', `The app is ${state}.`);
 }

@@ -1,71 +1,33 @@
-import type { Listed, Page } from '@phds/catalog/pagination';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { Page } from '@phds/catalog/pagination';
+import {
+  AppLockKindSchema,
+  AppProfileSchema,
+  AppStatusSchema,
+  SetAppLockRequestSchema,
+  SetAppStatusRequestSchema,
+  type SetAppStatusResponse,
+} from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId, newId } from '@phds/service-kit/ids';
+import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
-import type { ConsentLedger } from './clients/consent.ts';
-import type { AppCommand } from './clients/consent-messages.ts';
-import type { KeySource } from './clients/key-source.ts';
 import {
   APPROVED_SETTINGS,
   type App,
-  type AppLock,
   type ApplicationType,
-  type AppSettings,
-  type AppStatus,
-  type ChangedState,
-  type KeyFetch,
+  type LedgerState,
+  lockOf,
   type PublicApps,
-} from './domain/app.ts';
-import {
-  parseChange,
-  parseRegistration,
-  type SettingsChange,
-  type SettingsInput,
-} from './domain/app-settings.ts';
+} from './app.ts';
+import { parseChange, parseRegistration, type SettingsChange, type SettingsInput } from './app-settings.ts';
+import { type ConsentLedger, toDate } from './clients/consent.ts';
+import type { KeySource } from './clients/key-source.ts';
 import { toRedirectHost } from './domain/redirect-uri.ts';
-import type { AppStore, SecretTrace } from './store/postgres-apps.ts';
+import type { AppStore, StoredSecret } from './store/postgres-apps.ts';
 
-/** A new secret of an app in plain text, returned only once. */
-export interface IssuedSecret {
-  readonly clientSecret: string;
-  readonly secretLast4: string;
-}
-
-export interface RotatedSecret extends IssuedSecret {
-  readonly rotatedAt: Date;
-}
-
-export interface RegisteredApp {
-  readonly app: App;
-  /** In plain text, returned only once; null for an app that authenticates itself with its key, or not at all. */
-  readonly clientSecret: string | null;
-}
-
-/** Developers' apps. `ownerId` is the session's user. Other people's apps are not found. */
-export interface Apps {
-  /** Registers an app. Throws `invalid_request`, `conflict` (too many). */
-  register(ownerId: string, input: SettingsInput, applicationType: ApplicationType): Promise<RegisteredApp>;
-  list(ownerId: string, page: Page): Promise<Listed<App>>;
-  get(ownerId: string, clientId: string): Promise<App>;
-  /** Replaces the fields that were sent. */
-  update(ownerId: string, clientId: string, input: SettingsInput): Promise<App>;
-  /**
-   * Issues a new secret. The old one fails once this returns. Throws `app_not_active` for a revoked app, `conflict` for one that
-   * authenticates itself with its key.
-   */
-  rotateSecret(ownerId: string, clientId: string): Promise<RotatedSecret>;
-  /**
-   * Sets the status, in effect everywhere when it returns. A repeat completes an interrupted change. Throws `conflict` for `active`
-   * while an operator has locked the app.
-   */
-  setStatus(ownerId: string, clientId: string, status: AppStatus): Promise<StatusChange>;
-}
-
-export interface StatusChange {
-  readonly status: AppStatus;
-  readonly statusChangedAt: Date;
-}
+export type Apps = ReturnType<typeof createApps>;
 
 export interface AppsDependencies {
   readonly apps: AppStore;
@@ -80,7 +42,8 @@ export interface AppsDependencies {
   readonly publicApps: PublicApps;
 }
 
-export function createApps(dependencies: AppsDependencies): Apps {
+/** Developers' apps. `ownerId` is the session's user. Other people's apps are not found. */
+export function createApps(dependencies: AppsDependencies) {
   const { apps, ledger } = dependencies;
 
   async function get(ownerId: string, clientId: string): Promise<App> {
@@ -89,43 +52,58 @@ export function createApps(dependencies: AppsDependencies): Apps {
     return app;
   }
 
-  async function setStatus(app: App, status: AppStatus): Promise<StatusChange> {
-    const refuseLocked = (lock: AppLock | null) => {
+  async function setStatus(app: App, status: App['status']): Promise<LedgerState> {
+    const refuseLocked = (state: LedgerState) => {
+      const lock = lockOf(state);
       if (status === 'active' && lock !== null) throw locked(lock);
     };
     // The ledger refuses too. This copy counts as well, because a restored ledger may lack the lock.
-    refuseLocked(app.lock);
-    const set = (at: AppCommand) => ledger.setAppStatus({ ...at, status });
-    const { statusChangedAt } = await changeInLedger(dependencies, app, set, (state) => {
-      refuseLocked(state.lock);
+    refuseLocked(app);
+    const set = (at: AppCommand) =>
+      ledger.setAppStatus(toMessage(SetAppStatusRequestSchema, { ...at, status }));
+    return changeInLedger(dependencies, app, set, (state) => {
+      refuseLocked(state);
       return state.status === status;
     });
-    return { status, statusChangedAt };
   }
 
   return {
     get,
 
-    list: (ownerId, page) => apps.listApps({ ownerId, lockKind: null }, page),
+    list: (ownerId: string, page: Page) => apps.listApps({ ownerId, lockKind: null }, page),
 
-    register: (ownerId, input, applicationType) => register(dependencies, ownerId, input, applicationType),
+    register: (ownerId: string, input: SettingsInput, applicationType: ApplicationType) =>
+      register(dependencies, ownerId, input, applicationType),
 
-    update: (ownerId, clientId, input) =>
+    /** Replaces the fields that were sent. */
+    update: (ownerId: string, clientId: string, input: SettingsInput): Promise<App> =>
       apps.alone(clientId, async () => {
         const app = await changeSettings(dependencies, () => get(ownerId, clientId), input);
         // Only the public profile is copied. If this fails, repeating the same update repairs it.
-        await ledger.putApp(app);
+        await ledger.putApp({ app: toMessage(AppProfileSchema, app) });
         return app;
       }),
 
-    rotateSecret: (ownerId, clientId) =>
+    /**
+     * Issues a new secret. The old one fails once this returns. Throws `app_not_active` for a revoked app, `conflict` for one that
+     * authenticates itself with its key.
+     */
+    rotateSecret: (ownerId: string, clientId: string) =>
       apps.alone(clientId, async () => {
         const { tokenEndpointAuthMethod } = await get(ownerId, clientId);
         if (tokenEndpointAuthMethod !== 'client_secret_basic') throw withoutSecret(tokenEndpointAuthMethod);
-        return rotateSecret(dependencies, clientId);
+        const { clientSecret, stored } = makeSecret();
+        const rotatedAt = dependencies.clock.now();
+        if (await apps.replaceSecret(clientId, stored, rotatedAt))
+          return { clientSecret, secretLast4: stored.secretLast4, rotatedAt };
+        throw new AppError('app_not_active', 'The app is revoked; set it active first.');
       }),
 
-    setStatus: (ownerId, clientId, status) =>
+    /**
+     * Sets the status, in effect everywhere when it returns. A repeat completes an interrupted change. Throws `conflict` for `active`
+     * while an operator has locked the app.
+     */
+    setStatus: (ownerId: string, clientId: string, status: App['status']) =>
       apps.alone(clientId, async () => setStatus(await get(ownerId, clientId), status)),
   };
 }
@@ -167,7 +145,7 @@ function refuseKeyPlace({ keySource }: AppsDependencies, { jwksUri = '' }: Setti
   throw invalidRequest('jwksUri', 'must not name a private or reserved address');
 }
 
-function withoutSecret(method: 'private_key_jwt' | 'none'): AppError {
+function withoutSecret(method: string): AppError {
   return new AppError(
     'conflict',
     method === 'none'
@@ -176,7 +154,7 @@ function withoutSecret(method: 'private_key_jwt' | 'none'): AppError {
   );
 }
 
-const APPROVAL = { kind: 'approval', reason: '' } as const;
+const APPROVAL = { kind: 'approval', reason: '', since: null } as const;
 
 /** An approval is for what the app says of itself and may ask for: whatever of it changes waits for another one. */
 async function awaitApprovalOf(
@@ -194,12 +172,15 @@ async function awaitApprovalOf(
     throw invalidRequest(changed.map((parameter) => ({ parameter, message })));
   }
   // Also where our copy has a lock: an operator may have lifted it in the ledger alone, where the next change of status would find that.
-  const lock = (at: AppCommand) => dependencies.ledger.setAppLock({ ...at, lock: app.lock ?? APPROVAL });
-  await changeInLedger(dependencies, app, lock, (state) => state.lock !== null);
+  const lock = (at: AppCommand) =>
+    dependencies.ledger.setAppLock(
+      toMessage(SetAppLockRequestSchema, { ...at, lock: lockOf(app) ?? APPROVAL }),
+    );
+  await changeInLedger(dependencies, app, lock, (state) => state.lockKind !== null);
 }
 
 /** Why an app cannot become active. */
-function locked({ kind, reason }: AppLock): AppError {
+function locked({ kind, reason }: NonNullable<ReturnType<typeof lockOf>>): AppError {
   return new AppError(
     'conflict',
     kind === 'approval'
@@ -208,71 +189,44 @@ function locked({ kind, reason }: AppLock): AppError {
   );
 }
 
-async function rotateSecret({ apps, clock }: AppsDependencies, clientId: string): Promise<RotatedSecret> {
-  const { clientSecret, trace } = makeSecret();
-  const rotatedAt = clock.now();
-  if (await apps.replaceSecret(clientId, trace, rotatedAt))
-    return { clientSecret, secretLast4: trace.last4, rotatedAt };
-  throw new AppError('app_not_active', 'The app is revoked; set it active first.');
-}
-
+/**
+ * Registers an app, first in the ledger: an app only known to the ledger is harmless, but an app unknown to the ledger could never be
+ * revoked. Throws `invalid_request`, `conflict` (too many). The secret is returned only this time; empty for an app that authenticates
+ * itself with its key, or not at all.
+ */
 async function register(
   dependencies: AppsDependencies,
   ownerId: string,
   input: SettingsInput,
   applicationType: ApplicationType,
-): Promise<RegisteredApp> {
-  const { apps, maxAppsPerDeveloper: limit, needsApproval: waits, publicApps } = dependencies;
+): Promise<{ readonly app: App; readonly clientSecret: string }> {
+  const { apps, ledger, clock, maxAppsPerDeveloper: limit, needsApproval, publicApps } = dependencies;
   const settings = parseRegistration(input, applicationType, publicApps);
   refuseKeyPlace(dependencies, settings);
   refuseOwnHost(dependencies, settings);
   if ((await apps.countApps(ownerId)) >= limit) throw tooMany(limit);
-  const made = settings.tokenEndpointAuthMethod === 'client_secret_basic' ? makeSecret() : null;
-  const identity = { clientId: newId('app'), ownerId, applicationType };
-  const named = { ...settings, ...identity };
-  const app = await putNewApp(dependencies, named, made?.trace ?? null, { limit, waits });
-  if (app === null) throw tooMany(limit);
-  return { app, clientSecret: made?.clientSecret ?? null };
-}
-
-/**
- * Stores a new app, first in the ledger: an app only known to the ledger is harmless, but an app unknown to the ledger could never be
- * revoked. `waits` locks it until its approval. Null if the owner already has `limit` apps.
- */
-export async function putNewApp(
-  { apps, ledger, clock }: Pick<AppsDependencies, 'apps' | 'ledger' | 'clock'>,
-  named: AppSettings & KeyFetch & Pick<App, 'clientId' | 'ownerId' | 'applicationType'>,
-  secret: SecretTrace | null,
-  { limit, waits }: { readonly limit: number; readonly waits: boolean },
-): Promise<App | null> {
+  const { clientSecret, stored } =
+    settings.tokenEndpointAuthMethod === 'client_secret_basic' ? makeSecret() : NO_SECRET;
   const now = clock.now();
-  const profile = { ...named, updatedAt: now };
-  const put = await ledger.putApp(profile);
-  const at = { clientId: named.clientId, expectedRevision: put.revision, known: put };
-  const { lock, ...state } = waits
-    ? await ledger.setAppLock({ ...at, lock: APPROVAL })
-    : { ...put, lock: null };
-  const app: App = {
-    ...profile,
-    status: state.status,
-    epoch: state.epoch,
-    ledgerRevision: state.revision,
-    statusChangedAt: now,
-    lock,
-    secretLast4: secret?.last4 ?? '',
-    createdAt: now,
-  };
-  return (await apps.insertApp(app, secret, limit)) ? app : null;
+  const clientId = newId('app');
+  const profile = { ...settings, clientId, ownerId, updatedAt: now };
+  const put = await ledger.putApp({ app: toMessage(AppProfileSchema, profile) });
+  const at = toCommand(clientId, put, put.revision);
+  const state = needsApproval
+    ? await ledger.setAppLock(toMessage(SetAppLockRequestSchema, { ...at, lock: APPROVAL }))
+    : { ...put, lock: undefined };
+  const columns = toLedgerState({ ...state, statusChangedAt: timestampFromDate(now) });
+  const app = { ...profile, applicationType, ...columns, ...stored, secretRotatedAt: now, createdAt: now };
+  if (!(await apps.insertApp(app, limit))) throw tooMany(limit);
+  return { app, clientSecret };
 }
 
-function makeSecret(): { clientSecret: string; trace: SecretTrace } {
+const NO_SECRET = { clientSecret: '', stored: { secretHash: null, secretLast4: '' } } as const;
+
+function makeSecret(): { readonly clientSecret: string; readonly stored: StoredSecret } {
   const clientSecret = newSecret('client_secret');
-  return { clientSecret, trace: toTrace(clientSecret) };
-}
-
-/** What is stored of a secret. */
-export function toTrace(clientSecret: string): SecretTrace {
-  return { hash: sha256(clientSecret), last4: clientSecret.slice(-4) };
+  const stored = { secretHash: sha256(clientSecret), secretLast4: clientSecret.slice(-4) };
+  return { clientSecret, stored };
 }
 
 function tooMany(limit: number): AppError {
@@ -282,25 +236,54 @@ function tooMany(limit: number): AppError {
 // A concurrent change costs one attempt; changes of one app are rare.
 const ATTEMPTS = 5;
 
+/** A change of an app that is at a certain revision. A ledger restored from a backup continues above the state of our copy. */
+export type AppCommand = ReturnType<typeof toCommand>;
+
+function toCommand(
+  clientId: string,
+  known: { readonly revision: number; readonly epoch: number },
+  expectedRevision: number,
+) {
+  return { clientId, expectedRevision, knownRevision: known.revision, knownEpoch: known.epoch };
+}
+
+/** The ledger's answer as it is stored. */
+function toLedgerState(
+  state: Pick<SetAppStatusResponse, 'status' | 'epoch' | 'revision' | 'statusChangedAt' | 'lock'>,
+): LedgerState {
+  const { status, epoch, revision, statusChangedAt, lock } = state;
+  const name = findMember<App['status']>('status', AppStatusSchema, status);
+  if (name === null) throw new AppError('internal', '', { cause: 'consent sent no status' });
+  return {
+    status: name,
+    epoch,
+    ledgerRevision: revision,
+    statusChangedAt: toDate(statusChangedAt),
+    lockKind: lock === undefined ? null : findMember('lock', AppLockKindSchema, lock.kind),
+    lockReason: lock?.reason ?? null,
+    lockedAt: lock === undefined ? null : toDate(lock.since),
+  };
+}
+
 /**
  * Changes an app in the ledger, then in our copy, until `isDone` is true of the ledger's state. It may throw to give up. The ledger
  * is called even when nothing seems to change, so that a repeat completes a change that crashed between the two stores.
  */
 export async function changeInLedger(
   { apps }: { readonly apps: Pick<AppStore, 'applyLedgerState'> },
-  { clientId, epoch, ledgerRevision }: Pick<App, 'clientId' | 'epoch' | 'ledgerRevision'>,
-  change: (command: AppCommand) => Promise<ChangedState>,
-  isDone: (state: ChangedState) => boolean,
-): Promise<ChangedState> {
-  const known = { epoch, revision: ledgerRevision };
+  { clientId, epoch, ledgerRevision }: App,
+  change: (command: AppCommand) => Promise<Parameters<typeof toLedgerState>[0]>,
+  isDone: (state: LedgerState) => boolean,
+): Promise<LedgerState> {
   let expectedRevision = ledgerRevision;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const state = await change({ clientId, expectedRevision, known });
+    const known = { epoch, revision: ledgerRevision };
+    const state = toLedgerState(await change(toCommand(clientId, known, expectedRevision)));
     await apps.applyLedgerState(clientId, state);
     // A restored ledger may have the wanted state from before, at a revision that is ignored here.
-    const isBehind = state.revision < known.revision || state.epoch < known.epoch;
+    const isBehind = state.ledgerRevision < ledgerRevision || state.epoch < epoch;
     if (isDone(state) && !isBehind) return state;
-    expectedRevision = state.revision;
+    expectedRevision = state.ledgerRevision;
   }
   throw new AppError('conflict', 'The status is being changed by another request.');
 }

@@ -1,75 +1,44 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { PENDING_APPROVAL_SECONDS } from '@phds/catalog/lifetimes';
+import type {
+  OpenAuthorizationRequest,
+  OpenAuthorizationResponseSchema,
+  ResolveRequestUriRequest,
+} from '@phds/contracts/phds/authorization/v1/authorization_pb';
+import { AppProfileSchema } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { type AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import { isId, newId } from '@phds/service-kit/ids';
 import { translateDatabaseError } from '@phds/service-kit/postgres/errors';
+import { toMessage } from '@phds/service-kit/rpc/rows';
 import type { UnverifiedProof } from '@phds/service-kit/trust/dpop';
-import {
-  type ClientAuthentication,
-  type ClientCredentials,
-  inNameOf,
-  type PresentedClient,
-  refusalOf,
-} from './client-authentication.ts';
-import type { ConsentApprovals } from './clients/consent.ts';
-import type { App } from './domain/app.ts';
+import type { App } from './app.ts';
 import {
   type AcceptedParameters,
   findSettingsFault,
   parseRequestParameters,
-  type RequestParameters,
-} from './domain/authorization-request.ts';
+} from './authorization-request.ts';
+import {
+  type ClientAuthentication,
+  inNameOf,
+  type PresentedClient,
+  refusalOf,
+} from './client-authentication.ts';
+import type { Consent } from './clients/consent.ts';
 import { addQuery, isRegistered, toRedirectHost } from './domain/redirect-uri.ts';
-import { addSeconds } from './domain/token.ts';
 import type { Possession } from './possession.ts';
 import type { AuthorizationStore } from './store/pg-authorizations.ts';
 import type { AppStore } from './store/postgres-apps.ts';
+import { addSeconds } from './token.ts';
 
 /** Prefix of every `request_uri` (RFC 9126 section 2.2). */
 const REQUEST_URI_PREFIX = 'urn:ietf:params:oauth:request_uri:';
-
-/** An authorization request as sent; absent parameters were not sent. */
-export interface OpenRequest extends RequestParameters {
-  readonly client: ClientCredentials;
-  readonly redirectUri?: string | undefined;
-  /** Pushed requests (RFC 9126) require the secret or an assertion. */
-  readonly requireAuthentication: boolean;
-  /** Whether the request came through the user's browser, so that errors may be returned by redirect. */
-  readonly frontChannel: boolean;
-  /** A keyed hash of the client's network; empty when unknown. */
-  readonly network: string;
-  /** A DPoP proof (RFC 9449 section 10.1). */
-  readonly dpop?: string | undefined;
-}
-
-/** The opened pending approval, or an error to redirect the browser with. */
-export type Opened =
-  | {
-      readonly pendingId: string;
-      readonly requestUri: string;
-      readonly expiresInSeconds: number;
-    }
-  | {
-      readonly errorRedirect: string;
-      /** Host of the redirect, for display. */
-      readonly errorRedirectHost: string;
-    };
-
-export interface Authorizations {
-  /** Opens a pending approval (POST and GET /oauth/authorize, POST /oauth/par). */
-  open(request: OpenRequest): Promise<Opened & Pick<App, 'clientId'>>;
-  /**
-   * The pending approval of a `request_uri`. Throws `unauthorized` unless it belongs to this client, is still open, and is allowed
-   * by the app's settings.
-   */
-  resolve(clientId: string, requestUri: string): Promise<string>;
-}
 
 export interface AuthorizationsDependencies {
   readonly clients: ClientAuthentication;
   readonly apps: AppStore;
   readonly authorizations: AuthorizationStore;
-  readonly approvals: ConsentApprovals;
+  readonly consent: Consent['consent'];
   readonly clock: Clock;
   readonly log: { warn(fields: object, message: string): void };
   readonly possession: Possession;
@@ -79,10 +48,12 @@ export interface AuthorizationsDependencies {
   readonly fhirBase: string;
 }
 
-export function createAuthorizations(dependencies: AuthorizationsDependencies): Authorizations {
+export function createAuthorizations(dependencies: AuthorizationsDependencies) {
   return {
-    async open(request) {
-      const proof = readProofOf(request, dependencies);
+    /** Opens a pending approval (POST and GET /oauth/authorize, POST /oauth/par). */
+    async openAuthorization(request: OpenAuthorizationRequest): Promise<Opened> {
+      const path = request.requireAuthentication ? '/oauth/par' : '/oauth/authorize';
+      const proof = dependencies.possession.read(request.dpop, path);
       const client = await dependencies.clients.identify(request.client);
       const app = admitClient(client, request);
       return inNameOf(app, async () => ({
@@ -90,15 +61,18 @@ export function createAuthorizations(dependencies: AuthorizationsDependencies): 
         ...(await openFor(dependencies, { app, client, proof, request })),
       }));
     },
-    resolve: (clientId, requestUri) => resolveRequestUri(dependencies, clientId, requestUri),
+    resolveRequestUri: (request: ResolveRequestUriRequest) => resolveRequestUri(dependencies, request),
   };
 }
+
+/** The opened pending approval, or an error to redirect the browser with. */
+type Opened = MessageInitShape<typeof OpenAuthorizationResponseSchema>;
 
 interface Identified {
   readonly app: App;
   readonly client: PresentedClient;
   readonly proof: UnverifiedProof | null;
-  readonly request: OpenRequest;
+  readonly request: OpenAuthorizationRequest;
 }
 
 async function openFor(
@@ -107,13 +81,12 @@ async function openFor(
 ): Promise<Opened> {
   const redirectUri = admitRedirectUri(app, client, request);
   try {
-    // Without authentication, anybody could have written these. They are not stored, so they are not validated.
-    const unproven = { ...request, purpose: undefined };
-    const parameters = client.authenticated ? request : unproven;
+    // Without authentication, anybody could have written it. It is not stored, so it is not validated.
+    const { purpose: _purpose, ...unproven } = request;
     requirePushed(app, request);
     const accepted = bindTo(
       await dependencies.possession.confirm(proof),
-      parseRequestParameters(parameters, app, dependencies.fhirBase),
+      parseRequestParameters(client.authenticated ? request : unproven, app, dependencies.fhirBase),
     );
     const { network } = request;
     return await openPending(dependencies, { app, redirectUri, accepted, client, network });
@@ -128,15 +101,8 @@ async function openFor(
   }
 }
 
-function readProofOf(
-  { requireAuthentication, dpop }: OpenRequest,
-  { possession }: AuthorizationsDependencies,
-) {
-  return possession.read(dpop, requireAuthentication ? '/oauth/par' : '/oauth/authorize');
-}
-
 /** Anybody can write the parameters of a link (RFC 9126 section 6). */
-function requirePushed(app: App, { frontChannel }: OpenRequest): void {
+function requirePushed(app: App, { frontChannel }: OpenAuthorizationRequest): void {
   if (frontChannel && app.requirePushedAuthorizationRequests) {
     throw invalidRequest('request_uri', 'is needed: this app pushes its requests to /oauth/par');
   }
@@ -162,7 +128,7 @@ async function openPending(
   dependencies: AuthorizationsDependencies,
   { app, redirectUri, accepted, client, network }: Admitted,
 ): Promise<Opened> {
-  const { authorizations, approvals, clock } = dependencies;
+  const { authorizations, consent, clock } = dependencies;
   const { purpose, ...kept } = accepted;
   const { scopes } = kept;
   const createdAt = clock.now();
@@ -178,12 +144,12 @@ async function openPending(
     expiresAt: addSeconds(createdAt, PENDING_APPROVAL_SECONDS),
   });
   try {
-    const removedIds = await approvals.open({
+    const { removedIds } = await consent.openPendingApproval({
       id: pendingId,
-      app,
+      app: toMessage(AppProfileSchema, app),
       appEpoch: app.epoch,
       redirectHost: toRedirectHost(redirectUri),
-      scopes,
+      scopes: [...scopes],
       purpose,
       clientAuthenticated: client.authenticated,
       network,
@@ -216,11 +182,14 @@ function isRefusal(error: unknown): boolean {
   return reason !== 'unavailable' && reason !== 'internal';
 }
 
+/**
+ * The pending approval of a `request_uri`. Throws `unauthorized` unless it belongs to this client, is still open, and is allowed
+ * by the app's settings.
+ */
 async function resolveRequestUri(
   { apps, authorizations, clock }: AuthorizationsDependencies,
-  clientId: string,
-  requestUri: string,
-): Promise<string> {
+  { clientId, requestUri }: ResolveRequestUriRequest,
+) {
   const pendingId = requestUri.startsWith(REQUEST_URI_PREFIX)
     ? requestUri.slice(REQUEST_URI_PREFIX.length)
     : '';
@@ -232,11 +201,11 @@ async function resolveRequestUri(
   if (app?.status !== 'active' || app.epoch !== request.appEpoch) throw unauthorized('app not active');
   const fault = findSettingsFault(request, app);
   if (fault !== null) throw unauthorized(fault);
-  return pendingId;
+  return { pendingId };
 }
 
 /** If a secret or an assertion was sent, it must be right, and the requests of some apps have to be pushed. Otherwise the app only has to exist and be active. */
-function admitClient(client: PresentedClient, request: OpenRequest): App {
+function admitClient(client: PresentedClient, request: OpenAuthorizationRequest): App {
   const isPushed = request.requireAuthentication || client.app?.requirePushedAuthorizationRequests === true;
   const needed = (isPushed && !request.frontChannel) || client.credentialSent;
   if (client.app?.status !== 'active' || (needed && !client.authenticated && !client.isNamed))
@@ -245,7 +214,7 @@ function admitClient(client: PresentedClient, request: OpenRequest): App {
 }
 
 /** Validates the redirect URI. For an unauthenticated client, an unregistered one gets the same error as an unknown app. */
-function admitRedirectUri(app: App, client: PresentedClient, request: OpenRequest): string {
+function admitRedirectUri(app: App, client: PresentedClient, request: OpenAuthorizationRequest): string {
   const { redirectUri } = request;
   if (redirectUri && isRegistered(app, redirectUri)) return redirectUri;
   if (request.frontChannel || !client.authenticated) throw unauthorized('redirect_uri');
@@ -255,7 +224,7 @@ function admitRedirectUri(app: App, client: PresentedClient, request: OpenReques
 /** The error parameters of RFC 6749 section 4.1.2.1; null for internal errors, which are logged. */
 function toRedirectError(
   refusal: AppError,
-  request: OpenRequest,
+  request: OpenAuthorizationRequest,
 ): { error: string; error_description: string } | null {
   switch (refusal.reason) {
     case 'invalid_request': {
@@ -272,7 +241,7 @@ function toRedirectError(
 }
 
 /** OpenID Connect Core 3.1.2.6 names what is not supported; RFC 9101 section 5 forbids both in one request. */
-function nameInvalidRequest({ responseType, request, requestUri }: OpenRequest): string {
+function nameInvalidRequest({ responseType, request, requestUri }: OpenAuthorizationRequest): string {
   if (request && requestUri) return 'invalid_request';
   if (request) return 'request_not_supported';
   if (requestUri) return 'request_uri_not_supported';

@@ -1,22 +1,20 @@
 import { randomBytes } from 'node:crypto';
+import type { ClientCredentials as ClientCredentialsMessage } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { unauthorized } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { translateDatabaseError } from '@phds/service-kit/postgres/errors';
 import { equalHash, sha256 } from '@phds/service-kit/secrets';
 import type { AssertionVerifier } from '@phds/service-kit/trust/client-assertion';
-import { type App, isPublic, type PublicApps, usableKeysOf } from './domain/app.ts';
+import { type App, isPublic, type PublicApps, usableKeysOf } from './app.ts';
 import type { KeyFetching } from './key-fetching.ts';
 import type { UsedJwts } from './store/pg-used-jwts.ts';
-import type { AppStore, Credential } from './store/postgres-apps.ts';
+import type { AppStore } from './store/postgres-apps.ts';
 
 /** The presented credentials; absent values were not sent. */
-export interface ClientCredentials {
-  readonly clientId?: string | undefined;
-  readonly clientSecret?: string | undefined;
-  /** A JWT signed with a key of the app, in place of the secret (RFC 7523 section 2.2). */
-  readonly clientAssertion?: string | undefined;
-}
+export type ClientCredentials =
+  | Pick<ClientCredentialsMessage, 'clientId' | 'clientSecret' | 'clientAssertion'>
+  | undefined;
 
 /** The client according to the presented credentials. */
 export interface PresentedClient {
@@ -82,23 +80,23 @@ export function createClientAuthentication(dependencies: {
   const { apps, publicApps } = dependencies;
   const dummyHash = randomBytes(32);
 
-  function findSecretFault(found: Credential | null, clientSecret: string | undefined): string {
+  function findSecretFault(found: App | null, clientSecret: string | undefined): string {
     const hash = sha256(clientSecret ?? '');
     const isEqual = equalHash(hash, found?.secretHash ?? dummyHash);
     if (!clientSecret) return 'no secret';
-    const method = found?.app.tokenEndpointAuthMethod ?? 'client_secret_basic';
+    const method = found?.tokenEndpointAuthMethod ?? 'client_secret_basic';
     if (method !== 'client_secret_basic') return `a secret in place of ${method}`;
     return isEqual ? '' : 'wrong secret';
   }
 
   async function identify(credentials: ClientCredentials): Promise<PresentedClient> {
-    const { clientId = '', clientSecret, clientAssertion } = credentials;
+    const { clientId = '', clientSecret, clientAssertion } = credentials ?? {};
     const found = await apps.findCredential(isId('app', clientId) ? clientId : NOBODY);
     const fault =
       clientAssertion === undefined
         ? findSecretFault(found, clientSecret)
         : await findAssertionFault(dependencies, found, { clientId, clientAssertion });
-    const app = found === null ? null : judgeType(found.app, publicApps);
+    const app = found === null ? null : judgeType(found, publicApps);
     const credentialSent = clientSecret !== undefined || clientAssertion !== undefined;
     const isDoubled = clientAssertion !== undefined && clientSecret !== undefined;
     const authenticated = fault === '' && app?.status === 'active' && !isDoubled;
@@ -133,16 +131,16 @@ function admit(client: PresentedClient, least: 'named' | 'proven'): App {
 /** Empty for a right one. */
 async function findAssertionFault(
   { verifyAssertion, usedJwts, keyFetching, clock }: Parameters<typeof createClientAuthentication>[0],
-  found: Credential | null,
+  found: App | null,
   { clientId, clientAssertion }: { readonly clientId: string; readonly clientAssertion: string },
 ): Promise<string> {
-  const jwks = found === null ? '' : usableKeysOf(found.app, clock.now());
+  const jwks = found === null ? '' : usableKeysOf(found, clock.now());
   const judged = await verifyAssertion(clientAssertion, { clientId, jwks });
   if ('fault' in judged) {
-    if (judged.namesUnknownKey && found !== null && found.app.jwksUri !== '') keyFetching.want(clientId);
+    if (judged.namesUnknownKey && found !== null && found.jwksUri !== '') keyFetching.want(clientId);
     return `assertion: ${judged.fault}`;
   }
-  if (found?.app.status !== 'active') return '';
+  if (found?.status !== 'active') return '';
   const hash = sha256(`client assertion\0${clientId}\0${judged.jti}`);
   return (await usedJwts.use(hash, judged.memorableUntil)) ? '' : 'assertion: it was used before';
 }

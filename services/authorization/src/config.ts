@@ -18,7 +18,7 @@ import {
   sessionSettings,
 } from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
-import { PUBLIC_APPS } from './domain/app.ts';
+import { PUBLIC_APPS } from './app.ts';
 
 const settings = z.object({
   ...commonSettings,
@@ -68,7 +68,6 @@ const settings = z.object({
     .describe(
       'Whether [apps without a secret](../partners/public-apps.md) work: `bound` only with DPoP proofs, `refused` never.',
     ),
-  JWKS_INTERVAL_MS: durationMs(1_000).describe('Interval of the search for `jwksUri`s that are due.'),
   JWKS_PROXY: proxyUrl().describe('[HTTP proxy](deploy.md#through-a-proxy) to all hosts of a `jwksUri`.'),
   JWKS_ALLOW_LOOPBACK: flag().describe(
     'Allows a `jwksUri` of loopback addresses, also without TLS; only with a `HOST` and `SESSION_ISSUER` of this machine.',

@@ -1,29 +1,42 @@
+import { type Listed, offsetOf, type Page } from '@phds/catalog/pagination';
 import { parseUserId } from '@phds/service-kit/ids';
-import type { DeveloperStore } from './store/prisma-developers.ts';
+import type { Developer, PrismaClient } from './store/generated/client.ts';
 
-/** Who may register apps. */
-export interface Developers extends Omit<DeveloperStore, 'has'> {
-  mayRegister(session: {
-    readonly userId: string;
-    readonly claims: Readonly<Record<string, unknown>>;
-  }): Promise<boolean>;
+export type Developers = ReturnType<typeof createDevelopers>;
+
+interface Session {
+  readonly userId: string;
+  readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** `claim` is `name=value`, for sessions with a claim. */
+/** Who may register apps. `claim` is `name=value`, for sessions with a claim. */
 export function createDevelopers(
-  people: DeveloperStore,
+  prisma: PrismaClient,
   admitted: 'anyone' | 'claim' | 'listed',
   claim: string | undefined,
-): Developers {
+) {
   const [name = '', ...rest] = (claim ?? '').split('=');
   const value = rest.join('=');
   return {
-    async mayRegister({ userId, claims }) {
-      if (admitted === 'listed') return people.has(userId);
+    async mayRegister({ userId, claims }: Session): Promise<boolean> {
+      if (admitted === 'listed') return (await prisma.developer.findUnique({ where: { userId } })) !== null;
       return admitted === 'anyone' || (claim !== undefined && [claims[name]].flat().includes(value));
     },
-    list: (page) => people.list(page),
-    add: async (userId) => people.add(parseUserId(userId)),
-    remove: async (userId) => people.remove(parseUserId(userId)),
+    /** The people whom operators let register apps, by user id. */
+    async list(page: Page): Promise<Listed<Developer>> {
+      const [items, total] = await Promise.all([
+        prisma.developer.findMany({ orderBy: { userId: 'asc' }, skip: offsetOf(page), take: page.pageSize }),
+        prisma.developer.count(),
+      ]);
+      return { items, total };
+    },
+    /** Idempotent, like `remove`. */
+    async add(text: string): Promise<void> {
+      const userId = parseUserId(text);
+      await prisma.developer.upsert({ where: { userId }, create: { userId }, update: {} });
+    },
+    async remove(text: string): Promise<void> {
+      await prisma.developer.deleteMany({ where: { userId: parseUserId(text) } });
+    },
   };
 }

@@ -1,61 +1,49 @@
 import type { KeyObject } from 'node:crypto';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
+import {
+  type IntrospectOwnTokenRequest,
+  type IntrospectOwnTokenResponseSchema,
+  type IntrospectRequest,
+  type IntrospectResponseSchema,
+  TokenStatus,
+} from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { type GrantFacts, GrantStatus, type Liveness } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
 import type { AssertionSigner } from '@phds/service-kit/trust/access-assertion';
-import { type ClientAuthentication, type ClientCredentials, inNameOf } from './client-authentication.ts';
-import type { ConsentLedger } from './clients/consent.ts';
-import type { LivenessQuery } from './clients/consent-messages.ts';
-import type { App } from './domain/app.ts';
-import {
-  type AccessToken,
-  type DescribedAccess,
-  describeAccess,
-  findActiveGrant,
-  type GrantFacts,
-  judgeAccessToken,
-  type Liveness,
-  toWorkingScopes,
-} from './domain/token.ts';
+import type { App } from './app.ts';
+import { type ClientAuthentication, inNameOf } from './client-authentication.ts';
+import type { ConsentLedger, LivenessQuery } from './clients/consent.ts';
 import { findRefreshToken } from './refresh-tokens.ts';
 import type { TokenStore } from './store/pg-tokens.ts';
+import {
+  type AccessToken,
+  describeAccess,
+  findActiveGrant,
+  judgeAccessToken,
+  parseTokenHash,
+  toLivenessQuery,
+  toWorkingScopes,
+} from './token.ts';
 
-/** The result of introspection for the gateway. */
-export type Introspected =
-  | { readonly status: 'dead' | 'unknown' }
-  /** As in AccessToken. */
-  | { readonly status: 'expired'; readonly jkt: string | null }
-  | LiveToken;
-
-/** A usable token. The caller judges whether consent covers an endpoint. */
-export interface LiveToken {
-  readonly status: 'live';
-  readonly token: AccessToken;
-  /** Null for an app's own token, and when the ledger did not answer. */
-  readonly grant: GrantFacts | null;
-  /** Signed assertion for health-data; null for an app's own token. */
-  readonly assertion: string | null;
-  /** False when the ledger did not answer. Then the record step decides, which refuses without the ledger. */
-  readonly ledgerChecked: boolean;
-}
-
-/** Introspection by hash: one look-up here and one call to the ledger. */
-export type Introspection = (hash: Uint8Array) => Promise<Introspected>;
-
-const DEAD = { status: 'dead' } as const;
-
+/**
+ * Introspection for the gateway and other services: one look-up here and one call to the ledger. Whether consent covers an endpoint
+ * is judged by the caller.
+ */
 export function createIntrospection(dependencies: {
   readonly tokens: TokenStore;
   readonly ledger: ConsentLedger;
   readonly clock: Clock;
   readonly sign: AssertionSigner;
-}): Introspection {
+}) {
   const { tokens, ledger, clock, sign } = dependencies;
 
   async function checkLedger(token: AccessToken): Promise<Liveness | null> {
     try {
-      return await ledger.checkLiveness({ ...token, tokenHash: token.hash });
+      return await ledger.checkLiveness(toLivenessQuery(token));
     } catch (error) {
       // This error is not about the token. No data is released without a record, and the record step asks the ledger again.
       if (error instanceof AppError && (error.reason === 'unavailable' || error.reason === 'internal'))
@@ -64,22 +52,9 @@ export function createIntrospection(dependencies: {
     }
   }
 
-  return async (hash) => {
-    const token = await tokens.findAccessToken(hash);
-    if (token === null) return { status: 'unknown' };
-    const state = judgeAccessToken(token, clock.now());
-    if (state === 'expired') return { status: state, jkt: token.jkt };
-    if (state !== 'live') return { status: state };
-    const liveness = await checkLedger(token);
-    if (liveness !== null && !isAlive(token, liveness)) return DEAD;
-    const grant = token.userId === null ? null : (liveness?.grant ?? null);
-    const assertion = await signAssertion(token, grant);
-    return { status: 'live', token, grant, assertion, ledgerChecked: liveness !== null };
-  };
-
-  async function signAssertion(token: AccessToken, grant: GrantFacts | null): Promise<string | null> {
+  async function signAssertion(token: AccessToken, grant: GrantFacts | undefined): Promise<string> {
     const { userId, grantId, familyId, clientId, scopes, hash, expiresAt, jkt } = token;
-    if (userId === null || grantId === null || familyId === null) return null;
+    if (userId === null || grantId === null || familyId === null) return '';
     return sign({
       clientId,
       userId,
@@ -88,56 +63,77 @@ export function createIntrospection(dependencies: {
       scopes,
       tokenHash: Buffer.from(hash).toString('base64url'),
       tokenExpiresAt: Math.floor(expiresAt.getTime() / 1000),
-      dataFrom: grant?.dataFrom ?? null,
-      sub: grant?.sub ?? null,
+      dataFrom: grant?.dataFrom || null,
+      sub: grant?.sub || null,
       jkt,
     });
   }
+
+  return async (request: IntrospectRequest): Promise<MessageInitShape<typeof IntrospectResponseSchema>> => {
+    const hash = findTokenHash(request);
+    const token = hash && (await tokens.findAccessToken(hash));
+    if (token === null) return { status: TokenStatus.UNKNOWN };
+    const jkt = token.jkt ?? '';
+    const state = judgeAccessToken(token, clock.now());
+    if (state === 'expired') return { status: TokenStatus.EXPIRED, jkt };
+    const liveness = state === 'live' ? await checkLedger(token) : null;
+    if (state === 'dead' || (liveness !== null && !isAlive(token, liveness)))
+      return { status: TokenStatus.DEAD };
+    const grant = token.userId === null ? undefined : liveness?.grant;
+    const principal = toPrincipal(token, grant);
+    const assertion = await signAssertion(token, grant);
+    // Without the ledger the record step decides, which refuses without it too.
+    return { status: TokenStatus.LIVE, principal, assertion, ledgerChecked: liveness !== null, jkt };
+  };
+}
+
+function toPrincipal(token: AccessToken, grant: GrantFacts | undefined) {
+  const { clientId, userId, grantId, familyId, scopes, expiresAt } = token;
+  return {
+    clientId,
+    userId: userId ?? '',
+    grantId: grantId ?? '',
+    familyId: familyId ?? '',
+    scopes: [...scopes],
+    expiresAt: timestampFromDate(expiresAt),
+    ...(grant && { grant }),
+  };
+}
+
+/** The hash that a request has, or that of its token; null for a text that is no access token. */
+function findTokenHash({ tokenHash, token }: IntrospectRequest): Uint8Array | null {
+  if (token === '') return parseTokenHash(tokenHash);
+  if (tokenHash.length > 0) throw invalidRequest('token', 'must be absent with token_hash');
+  return isSecret('access_token', token) ? sha256(token) : null;
 }
 
 /**
  * Whether the ledger considers the token alive. An expired grant leaves a live token that opens nothing (CONSENT_REQUIRED); a
  * revoked grant ends it.
  */
-function isAlive(token: AccessToken, liveness: Liveness): boolean {
-  if (!liveness.appAlive || !liveness.tokenAlive) return false;
+function isAlive(token: AccessToken, { appAlive, familyAlive, tokenAlive, grant }: Liveness) {
+  if (!appAlive || !tokenAlive) return false;
   if (token.userId === null) return true;
-  const { grant } = liveness;
-  if (!liveness.familyAlive || grant === null) return false;
-  return grant.status !== 'revoked' && grant.userId === token.userId;
+  if (!familyAlive || grant === undefined) return false;
+  return grant.status !== GrantStatus.REVOKED && grant.userId === token.userId;
 }
 
-/** An active token of the calling app. */
-export interface OwnToken {
-  readonly tokenType: 'access_token' | 'refresh_token';
-  readonly clientId: string;
-  /** The scopes that work now; never empty. */
-  readonly scopes: readonly Scope[];
-  /** As in AccessToken. */
-  readonly askedWords: readonly string[];
-  readonly issuedAt: Date;
-  readonly expiresAt: Date;
-  readonly grantId: string | null;
-  /** Identifies the person to this app only; null for a userless token. */
-  readonly sub: string | null;
-  /** As in AccessToken; null for a refresh token. */
-  readonly jkt: string | null;
-}
+/** What is known of a token that may work. */
+type Held = Pick<
+  AccessToken,
+  'userId' | 'scopes' | 'askedWords' | 'issuedAt' | 'expiresAt' | 'grantId' | 'jkt'
+>;
 
 /** What a token can do now. */
-interface Working extends Pick<OwnToken, 'scopes' | 'sub'> {}
-
-type Held = Pick<AccessToken, 'userId' | 'scopes'>;
+interface Working {
+  readonly scopes: readonly Scope[];
+  readonly sub: string;
+}
 
 /**
- * Token introspection for apps (RFC 7662): one of the app's own tokens that works now, else null for every other case. A user's
- * token does not work if its grant has lost all of the token's scopes.
+ * Token introspection for apps (RFC 7662): one of the app's own tokens that works now; every other one is inactive. A user's token does
+ * not work if its grant has lost all of the token's scopes.
  */
-export type OwnIntrospection = (
-  credentials: ClientCredentials,
-  token: string | undefined,
-) => Promise<{ readonly clientId: string; readonly token: (OwnToken & DescribedAccess) | null }>;
-
 export function createOwnIntrospection(dependencies: {
   readonly clients: ClientAuthentication;
   readonly tokens: TokenStore;
@@ -146,57 +142,71 @@ export function createOwnIntrospection(dependencies: {
   readonly derivationKey: KeyObject;
   /** Address of the FHIR interface. */
   readonly fhirBase: string;
-}): OwnIntrospection {
+}) {
   const { clients, tokens, ledger, clock, fhirBase } = dependencies;
 
-  /** Null when the token is dead or none of its scopes works. */
-  async function findWorking(query: LivenessQuery, token: Held): Promise<Working | null> {
-    const liveness = await ledger.checkLiveness(query);
-    if (!liveness.appAlive) return null;
-    if (query.tokenHash !== null && !liveness.tokenAlive) return null;
-    if (query.familyId !== null && !liveness.familyAlive) return null;
-    if (token.userId === null) return { scopes: token.scopes, sub: null };
-    const grant = findActiveGrant(liveness, token.userId);
-    if (grant === null) return null;
-    const scopes = toWorkingScopes(token.scopes, grant);
-    return scopes.length === 0 ? null : { scopes, sub: grant.sub };
+  async function describe(app: App, tokenType: string, token: Held, query: LivenessQuery) {
+    const working = await findWorking(ledger, query, token);
+    if (working === null) return null;
+    const { askedWords, grantId, jkt, issuedAt, expiresAt } = token;
+    return {
+      active: true,
+      tokenType,
+      grantId: grantId ?? '',
+      sub: working.sub,
+      jkt: jkt ?? '',
+      issuedAt: timestampFromDate(issuedAt),
+      expiresAt: timestampFromDate(expiresAt),
+      ...describeAccess({ ...working, askedWords }, app, fhirBase),
+    };
   }
 
-  async function findAccess(app: App, hash: Uint8Array): Promise<OwnToken | null> {
+  async function findAccess(app: App, hash: Uint8Array) {
     const token = await tokens.findAccessToken(hash);
     if (token === null || token.clientId !== app.clientId) return null;
     if (judgeAccessToken(token, clock.now()) !== 'live') return null;
-    const working = await findWorking({ ...token, tokenHash: hash }, token);
-    if (working === null) return null;
-    const { clientId, issuedAt, expiresAt, grantId, jkt, askedWords } = token;
-    return { tokenType: 'access_token', jkt, clientId, issuedAt, expiresAt, grantId, askedWords, ...working };
+    return describe(app, 'access_token', token, toLivenessQuery(token));
   }
 
-  async function findRefresh(app: App, text: string): Promise<OwnToken | null> {
+  async function findRefresh(app: App, text: string) {
     const token = await findRefreshToken(dependencies, text);
     if (token === null || token.family.clientId !== app.clientId || token.usedForMs !== null) return null;
     const { family } = token;
-    const { clientId, appEpoch, grantId, id: familyId, userId, expiresAt, askedWords } = family;
-    const isDead = family.revokedAt !== null || family.suspended || expiresAt <= clock.now();
+    const { clientId, appEpoch, grantId, id: familyId } = family;
+    const isDead = family.revokedAt !== null || family.suspended || family.expiresAt <= clock.now();
     if (isDead || appEpoch !== app.epoch) return null;
-    const query = { clientId, appEpoch, grantId, familyId, tokenHash: null };
     // What a refresh would open.
-    const working = await findWorking(query, { userId, scopes: family.grows ? SCOPE_NAMES : family.scopes });
-    if (working === null) return null;
-    const issuedAt = family.rotatedAt ?? family.createdAt;
-    const own = { clientId, issuedAt, expiresAt, grantId, askedWords, ...working };
-    return { tokenType: 'refresh_token', jkt: null, ...own };
+    const scopes = family.grows ? SCOPE_NAMES : family.scopes;
+    const held = { ...family, scopes, issuedAt: family.rotatedAt ?? family.createdAt, jkt: null };
+    return describe(app, 'refresh_token', held, { clientId, appEpoch, grantId, familyId });
   }
 
-  return async (credentials, token) => {
-    const app = await clients.authenticateConfidential(credentials);
-    const { clientId } = app;
+  return async ({
+    client,
+    token,
+  }: IntrospectOwnTokenRequest): Promise<MessageInitShape<typeof IntrospectOwnTokenResponseSchema>> => {
+    const app = await clients.authenticateConfidential(client);
     return inNameOf(app, async () => {
       if (!token) throw invalidRequest('token', 'is required');
       const own = isSecret('access_token', token)
         ? await findAccess(app, sha256(token))
         : await findRefresh(app, token);
-      return { clientId, token: own && { ...own, ...describeAccess(own, app, fhirBase) } };
+      return { active: false, ...own, clientId: app.clientId };
     });
   };
+}
+
+/** Null when the token is dead or none of its scopes works. */
+async function findWorking(
+  ledger: ConsentLedger,
+  query: LivenessQuery,
+  { userId, scopes }: Held,
+): Promise<Working | null> {
+  const liveness = await ledger.checkLiveness(query);
+  if (!liveness.appAlive || !liveness.tokenAlive || !liveness.familyAlive) return null;
+  if (userId === null) return { scopes, sub: '' };
+  const grant = findActiveGrant(liveness, userId);
+  if (grant === null) return null;
+  const working = toWorkingScopes(scopes, grant);
+  return working.length === 0 ? null : { scopes: working, sub: grant.sub };
 }

@@ -1,7 +1,7 @@
 import { AppError } from '@phds/service-kit/errors';
 import { type Metrics, measurePools, measureRestores } from '@phds/service-kit/telemetry/metrics';
+import { isPublic } from './app.ts';
 import type { ClientAuthentication } from './client-authentication.ts';
-import { isPublic } from './domain/app.ts';
 
 /** The metrics of authorization. docs/operations/observability.md describes all of them. */
 export function createAuthorizationMetrics(metrics: Metrics) {

@@ -1,8 +1,8 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError } from '@phds/service-kit/errors';
 import { PROOF_MEMORY_SECONDS, readProof, type UnverifiedProof } from '@phds/service-kit/trust/dpop';
-import { addSeconds } from './domain/token.ts';
 import type { UsedJwts } from './store/pg-used-jwts.ts';
+import { addSeconds } from './token.ts';
 
 /** Possession of a key, which DPoP proofs of OAuth requests show (RFC 9449 section 5). */
 export interface Possession {

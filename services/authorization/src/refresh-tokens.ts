@@ -3,9 +3,9 @@ import { RETRY_WINDOW_SECONDS, UNBOUND_RETRY_WINDOW_SECONDS } from '@phds/catalo
 import { formatScopeList } from '@phds/catalog/scopes';
 import { base62 } from '@phds/service-kit/ids';
 import { deriveSecret, equalHash, isSecret, newSecret, sha256 } from '@phds/service-kit/secrets';
-import { type App, isPublic } from './domain/app.ts';
-import type { TokenFamily } from './domain/token.ts';
+import { type App, isPublic } from './app.ts';
 import type { TokenStore } from './store/pg-tokens.ts';
+import type { TokenFamily } from './token.ts';
 
 // Refresh tokens have no rows. A token is the secret of its family (256 random bits, with prefix and checksum), the number of refreshes
 // before it, and an HMAC of both with DERIVATION_KEY: `phds_rt_…_7_…`. The row of the family has a hash of the secret as its id, the number

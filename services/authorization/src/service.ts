@@ -28,13 +28,12 @@ import { createAppLocks } from './app-locks.ts';
 import { createApps } from './apps.ts';
 import { createAuthorizations } from './authorizations.ts';
 import { createClientAuthentication } from './client-authentication.ts';
-import { connectConsent } from './clients/consent.ts';
-import type { KeySource } from './clients/key-source.ts';
-import { createKeySource } from './clients/key-source.ts';
+import { type Consent, connectConsent } from './clients/consent.ts';
+import { createKeySource, type KeySource } from './clients/key-source.ts';
 import type { Config } from './config.ts';
-import { createDecisions, createIssueCode } from './decisions.ts';
+import { createDecisions } from './decisions.ts';
 import { createDevelopers } from './developers.ts';
-import { createErasures } from './erasures.ts';
+import { createErasure } from './erasures.ts';
 import { createAuthorizationCodeGrant } from './grants/authorization-code.ts';
 import { createClientCredentialsGrant } from './grants/client-credentials.ts';
 import { createRefreshTokenGrant } from './grants/refresh-token.ts';
@@ -47,7 +46,7 @@ import { createPossession, type Possession } from './possession.ts';
 import { findRefreshToken } from './refresh-tokens.ts';
 import { createAppOperatorService, createAppService } from './rpc/app-service.ts';
 import { createAuthorizationService } from './rpc/authorization-service.ts';
-import { createTokenService, type TokenUseCases } from './rpc/token-service.ts';
+import { createTokenService } from './rpc/token-service.ts';
 import { PrismaClient } from './store/generated/client.ts';
 import { createPgAuthorizations } from './store/pg-authorizations.ts';
 import { createPgFetchedKeys } from './store/pg-fetched-keys.ts';
@@ -57,7 +56,6 @@ import { createPgSuspensions } from './store/pg-suspensions.ts';
 import { createPgTokens } from './store/pg-tokens.ts';
 import { createPgUsedJwts } from './store/pg-used-jwts.ts';
 import { type AppPools, createPostgresApps } from './store/postgres-apps.ts';
-import { createPrismaDevelopers } from './store/prisma-developers.ts';
 import { createFamilyRevocation, createTokenRevocation } from './token-revocation.ts';
 
 const SERVICE = 'authorization';
@@ -67,12 +65,17 @@ const GUARD_POOL_SIZE = 2;
 /** How many apps are changed at once. */
 const LOCK_POOL_SIZE = 2;
 
+/** Milliseconds between two searches for `jwksUri`s that are due. */
+const KEY_FETCH_MS = 1_000;
+
 /** Parts that tests replace. */
 export interface Overrides {
   readonly clock?: Clock;
   readonly log?: Logger;
   readonly metrics?: Metrics;
   readonly consent?: (consent: Consent) => Consent;
+  /** Milliseconds between two searches for `jwksUri`s that are due. */
+  readonly keyFetchMs?: number;
 }
 
 /** The running service and its ports. Disposal waits for calls in progress. */
@@ -122,7 +125,11 @@ export async function createService(config: Config, overrides: Overrides = {}): 
         operatorRecord: parts.operatorRecord,
         reloads,
       }),
-      services: createRpcServices({ ...parts, keyFetching: fetchKeys(parts, failureOf, resources) }),
+      services: createRpcServices({
+        ...parts,
+        prisma,
+        keyFetching: fetchKeys(parts, overrides.keyFetchMs ?? KEY_FETCH_MS, resources),
+      }),
       log,
       metrics,
       health: () => postgres.ping().then(() => true),
@@ -133,8 +140,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
 }
 
 /** Fetches the keys of apps in the background. */
-function fetchKeys(parts: Parts, failureOf: FailureReports, resources: AsyncDisposableStack): KeyFetching {
-  const { config, log, metrics } = parts;
+function fetchKeys(parts: Parts, intervalMs: number, resources: AsyncDisposableStack): KeyFetching {
+  const { failureOf, log, metrics } = parts;
   const fetching = createKeyFetching({
     ...parts,
     onFetched(clientId, failure) {
@@ -142,12 +149,10 @@ function fetchKeys(parts: Parts, failureOf: FailureReports, resources: AsyncDisp
       if (failure !== '') log.info({ clientId, failure }, 'the keys of an app were not fetched');
     },
   });
-  const options = { intervalMs: config.JWKS_INTERVAL_MS, onFailure: failureOf('fetching the keys of apps') };
+  const options = { intervalMs, onFailure: failureOf('fetching the keys of apps') };
   resources.use(startPeriodic(fetching.fetchDue, options));
   return fetching;
 }
-
-type Consent = ReturnType<typeof connectConsent>;
 
 /** The parts that use cases are built from. */
 type Parts = ReturnType<typeof createStores> &
@@ -188,17 +193,18 @@ function createStores(pools: AppPools, prisma: PrismaClient, guard: RestoreGuard
   const { pool } = pools;
   return {
     apps: createPostgresApps(pools, prisma, guard),
-    authorizations: createPgAuthorizations(pool, guard),
+    authorizations: createPgAuthorizations(pool, prisma, guard),
     tokens: createPgTokens(pool, guard),
     usedJwts: createPgUsedJwts(pool),
     people: createPgPeople(pool),
     suspensions: createPgSuspensions(pool),
     fetchedKeys: createPgFetchedKeys(pool),
-    developers: createPrismaDevelopers(prisma),
   };
 }
 
-function createRpcServices(parts: Parts & { readonly keyFetching: KeyFetching }) {
+function createRpcServices(
+  parts: Parts & { readonly prisma: PrismaClient; readonly keyFetching: KeyFetching },
+) {
   const { config, clock, guard, metrics, verification } = parts;
   const verifySession = verification.verify;
   const verifyAssertion = createAssertionVerifier({ issuer: config.ISSUER, clock });
@@ -212,16 +218,11 @@ function createRpcServices(parts: Parts & { readonly keyFetching: KeyFetching })
     needsApproval: config.APP_APPROVAL === 'required',
     publicApps,
   });
-  const developers = createDevelopers(parts.developers, config.DEVELOPERS, config.DEVELOPER_CLAIM);
-  const issuing = {
-    ...parts,
-    issuer: config.ISSUER,
-    codeSeconds: config.AUTHORIZATION_CODE_SECONDS,
-  };
-  const possession = createPossession({ ...parts, issuer: config.ISSUER });
-  const issueCode = createIssueCode(issuing);
-  const decisions = createDecisions({ ...issuing, issueCode });
-  const tokens = createTokenUseCases({ ...parts, clients, possession });
+  const developers = createDevelopers(parts.prisma, config.DEVELOPERS, config.DEVELOPER_CLAIM);
+  const { ISSUER: issuer, AUTHORIZATION_CODE_SECONDS: codeSeconds } = config;
+  const possession = createPossession({ ...parts, issuer });
+  const decisions = createDecisions({ ...parts, issuer, codeSeconds });
+  const erasure = { eraseUser: createErasure({ people: parts.people, apps }) };
   return [
     createAppService({
       apps: acknowledging(guard, apps, ['register', 'update', 'rotateSecret', 'setStatus']),
@@ -235,26 +236,24 @@ function createRpcServices(parts: Parts & { readonly keyFetching: KeyFetching })
     createAuthorizationService({
       clients,
       findClientOf: async (token) => (await findRefreshToken(parts, token))?.family.clientId,
-      authorizations: createAuthorizations({ ...parts, clients, possession, issuer: config.ISSUER }),
+      authorizations: createAuthorizations({ ...parts, clients, possession, issuer }),
       decisions: acknowledging(guard, decisions, ['approve', 'deny']),
-      erasures: acknowledging(guard, createErasures({ people: parts.people, apps }), ['erase']),
+      ...acknowledging(guard, erasure, ['eraseUser']),
       verifySession,
-      issuer: config.ISSUER,
+      issuer,
     }),
-    createTokenService(acknowledging(guard, tokens, ['revoke'])),
+    createTokenService(
+      acknowledging(guard, createTokenRpcs({ ...parts, clients, possession }), ['revokeToken']),
+    ),
     createRestoreService({ guard, suspensions: parts.suspensions }),
   ];
 }
 
-function createTokenUseCases(
+function createTokenRpcs(
   parts: Parts & { clients: ReturnType<typeof createClientAuthentication>; possession: Possession },
-): TokenUseCases {
+) {
   const { config, clock } = parts;
-  const dependencies = {
-    ...parts,
-    revokeFamily: createFamilyRevocation(parts),
-    proof: parts.guard,
-  };
+  const dependencies = { ...parts, revokeFamily: createFamilyRevocation(parts) };
   const grants = {
     authorization_code: createAuthorizationCodeGrant(dependencies),
     refresh_token: createRefreshTokenGrant(dependencies),
@@ -263,14 +262,14 @@ function createTokenUseCases(
   };
   const sign = createAssertionSigner({ privateKeyPem: config.ASSERTION_PRIVATE_KEY, clock });
   return {
-    issue: createTokenEndpoint({
+    issueToken: createTokenEndpoint({
       ...dependencies,
       grants,
       onIssued: parts.metrics.createIssueCounter(Object.keys(grants)),
     }),
-    revoke: createTokenRevocation(dependencies),
-    introspectOwn: createOwnIntrospection(dependencies),
-    ownGrants: createOwnGrants(dependencies),
+    revokeToken: createTokenRevocation(dependencies),
+    introspectOwnToken: createOwnIntrospection(dependencies),
+    ...createOwnGrants(dependencies),
     introspect: createIntrospection({ ...dependencies, sign }),
   };
 }

@@ -1,13 +1,15 @@
 import type { KeyObject } from 'node:crypto';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { RevokeTokenRequest } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
-import { type ClientAuthentication, type ClientCredentials, inNameOf } from './client-authentication.ts';
+import type { App } from './app.ts';
+import { type ClientAuthentication, inNameOf } from './client-authentication.ts';
 import type { ConsentLedger } from './clients/consent.ts';
-import type { App } from './domain/app.ts';
-import { toFamilyHorizon } from './domain/token.ts';
 import { findRefreshToken, isPastRetry } from './refresh-tokens.ts';
 import type { TokenStore } from './store/pg-tokens.ts';
+import { toFamilyHorizon } from './token.ts';
 
 /**
  * Revokes a token family, first in the ledger and then in our own tables. The ledger applies everywhere, so a crash in between
@@ -23,7 +25,7 @@ export function createFamilyRevocation(dependencies: {
   const { ledger, tokens, clock } = dependencies;
   return async (familyId) => {
     const now = clock.now();
-    await ledger.revokeFamily(familyId, toFamilyHorizon(now));
+    await ledger.revokeFamily({ familyId, expiresAt: timestampFromDate(toFamilyHorizon(now)) });
     await tokens.markFamilyRevoked(familyId, now);
   };
 }
@@ -34,11 +36,6 @@ export function createFamilyRevocation(dependencies: {
  * decides about accesses and may differ. Throws `unavailable` when the ledger did not confirm; the outcome is then unknown and the
  * caller should repeat. Returns the app.
  */
-export type TokenRevocation = (
-  credentials: ClientCredentials,
-  token: string | undefined,
-) => Promise<Pick<App, 'clientId'>>;
-
 export function createTokenRevocation(dependencies: {
   readonly clients: ClientAuthentication;
   readonly tokens: TokenStore;
@@ -46,13 +43,13 @@ export function createTokenRevocation(dependencies: {
   readonly revokeFamily: FamilyRevocation;
   readonly clock: Clock;
   readonly derivationKey: KeyObject;
-}): TokenRevocation {
+}) {
   const { clients, tokens, ledger, revokeFamily, clock } = dependencies;
 
   async function revokeAccess(clientId: string, hash: Uint8Array): Promise<void> {
     const token = await tokens.findAccessToken(hash);
     if (token === null || token.clientId !== clientId || token.revokedAt !== null) return;
-    await ledger.revokeToken(hash, token.expiresAt);
+    await ledger.revokeToken({ tokenHash: hash, expiresAt: timestampFromDate(token.expiresAt) });
     await tokens.markTokenRevoked(hash, clock.now());
   }
 
@@ -64,8 +61,8 @@ export function createTokenRevocation(dependencies: {
     await revokeFamily(token.family.id);
   }
 
-  return async (credentials, token) => {
-    const app = await clients.authenticate(credentials);
+  return async ({ client, token }: RevokeTokenRequest) => {
+    const app = await clients.authenticate(client);
     const { clientId } = app;
     await inNameOf(app, async () => {
       if (!token) throw invalidRequest('token', 'is required');

@@ -149,6 +149,16 @@ describe('an authorization request', () => {
     harness.consent.away.clear();
     expect(new URL(away.errorRedirect).searchParams.get('error')).toBe('temporarily_unavailable');
   });
+
+  test('from a browser is told to try again later while the database is full', async () => {
+    const owner = await harness.connect();
+    await owner.query(`
+    CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$;
+    CREATE TRIGGER fail BEFORE INSERT ON authorization_request FOR EACH ROW EXECUTE FUNCTION fail()`);
+    const refused = await open({ frontChannel: true });
+    await owner.query('DROP FUNCTION fail() CASCADE');
+    expect(new URL(refused.errorRedirect).searchParams.get('error')).toBe('temporarily_unavailable');
+  });
 });
 
 describe('a request_uri', () => {

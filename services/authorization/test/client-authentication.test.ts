@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { newId } from '@phds/service-kit/ids';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
+import type { App } from '../src/app.ts';
+import { parseRegistration } from '../src/app-settings.ts';
 import { createClientAuthentication } from '../src/client-authentication.ts';
-import type { App, AppStatus } from '../src/domain/app.ts';
-import { parseRegistration } from '../src/domain/app-settings.ts';
 import { refusalOf } from './harness.ts';
 
 const SECRET = newSecret('client_secret');
 const time = new Date('2026-03-01T12:00:00Z');
 const clock = { now: () => time };
 
-function createStore(status: AppStatus, secretHash: Uint8Array | null) {
+function createStore(status: App['status'], secretHash: Uint8Array | null) {
   const app: App = {
     clientId: newId('app'),
     ownerId: 'dev',
@@ -20,15 +20,19 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
     epoch: 1,
     ledgerRevision: 1,
     statusChangedAt: time,
-    lock: null,
+    lockKind: null,
+    lockReason: null,
+    lockedAt: null,
+    secretHash,
     secretLast4: '',
+    secretRotatedAt: time,
     createdAt: time,
     updatedAt: time,
   };
   const lookups: string[] = [];
   const findCredential = async (clientId: string) => {
     lookups.push(clientId);
-    return clientId === app.clientId ? { app, secretHash } : null;
+    return clientId === app.clientId ? app : null;
   };
   const unused = () => {
     throw new Error('no assertion was sent');
@@ -51,7 +55,7 @@ describe('client authentication', () => {
     expect([admitted, lookups.length]).toEqual([app, 1]);
   });
 
-  test.each<[string, AppStatus, Uint8Array | null, object]>([
+  test.each<[string, App['status'], Uint8Array | null, object]>([
     ['a wrong secret', 'active', sha256(SECRET), { clientSecret: newSecret('client_secret') }],
     ['garbage for a secret', 'active', sha256(SECRET), { clientSecret: 'x' }],
     ['an empty secret', 'active', sha256(''), { clientSecret: '' }],

@@ -13,7 +13,7 @@ import { type Harness, REDIRECT_URI, reasonOf, refusalOf, shareHarness, startHar
 
 const LOCAL = { JWKS_ALLOW_LOOPBACK: 'true' };
 // Tests fetch by instances of their own.
-const harness = await shareHarness({ ...LOCAL, JWKS_INTERVAL_MS: '3600000' });
+const harness = await shareHarness(LOCAL, { keyFetchMs: 3_600_000 });
 const options = { connectionString: harness.database.url, options: '-c search_path=authorization' };
 const pool = shared.adopt(new pg.Pool(options), (it) => it.end());
 
@@ -128,7 +128,7 @@ describe('the keys at the URL of an app', () => {
   });
 
   test('are fetched by the service, soon after an assertion has named an unknown one', async () => {
-    await using service = await startHarness({ ...LOCAL, JWKS_INTERVAL_MS: '10' });
+    await using service = await startHarness(LOCAL, { keyFetchMs: 10 });
     await register({}, service);
     const until = async (kid: string) => {
       for (let tries = 0; (await present(kid, service)) !== 'token'; tries += 1)

@@ -20,7 +20,7 @@ import { createSessionIssuer } from '@phds/test-kit/session-issuer';
 import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import { readEnvironment } from '../src/config.ts';
-import { createService } from '../src/service.ts';
+import { createService, type Overrides } from '../src/service.ts';
 import { FakeConsent } from './fake-consent.ts';
 import { createFakeServices } from './fake-consent-rpcs.ts';
 
@@ -57,10 +57,10 @@ interface Exchange {
 }
 
 /** Starts a harness for all tests of the file. */
-export const shareHarness = async (settings?: Record<string, string>) =>
-  shared.use(await startHarness(settings));
+export const shareHarness = async (settings?: Record<string, string>, overrides?: Overrides) =>
+  shared.use(await startHarness(settings, overrides));
 
-export async function startHarness(settings: Record<string, string> = {}) {
+export async function startHarness(settings: Record<string, string> = {}, overrides: Overrides = {}) {
   await using stack = new AsyncDisposableStack();
   const clock = new FakeClock();
   const lines: string[] = [];
@@ -113,7 +113,7 @@ export async function startHarness(settings: Record<string, string> = {}) {
     APP_APPROVAL: 'none',
     ...settings,
   };
-  const service = stack.use(await createService(readEnvironment(environment), { clock, log }));
+  const service = stack.use(await createService(readEnvironment(environment), { clock, log, ...overrides }));
   const tokenSourceOf = (name: string) =>
     createServiceTokenSource({ service: name, privateKeyPem: keys.pem(name), clock });
   const openAt = (rpcPort: number, caller: string, metadata: Record<string, string> = {}) =>

@@ -1,8 +1,8 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { sha256 } from '@phds/service-kit/secrets';
-import type { TokenFamily } from '../src/domain/token.ts';
 import { derivePair, findClaimed, newRefreshToken, verifyClaimed } from '../src/refresh-tokens.ts';
+import type { TokenFamily } from '../src/token.ts';
 
 const newKey = () => createSecretKey(randomBytes(32));
 const key = newKey();

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Scope } from '@phds/catalog/scopes';
 import { Deadline, withinDeadline } from '@phds/service-kit/current-work';
 import { readStatement } from '@phds/service-kit/postgres/sql';
 import { type RestoreGuard, Unverified } from '@phds/service-kit/restore/guard';
@@ -212,6 +213,7 @@ describe('look-ups', () => {
   interface Row {
     readonly hash: Buffer;
     readonly secret: string;
+    readonly scopes: readonly Scope[];
   }
 
   const hashOf = (name: string) => Buffer.from(name);
@@ -227,6 +229,7 @@ describe('look-ups', () => {
       const toRow = (name: string) => ({
         hash: hashOf(name),
         secret: table.get(name) ?? '',
+        scopes: [HEART, 'read:health-data:removed'],
         unverified: false,
       });
       return { rows: found.map(toRow) };
@@ -236,9 +239,9 @@ describe('look-ups', () => {
       guard: { remembered: [null, 0], verified: <T>(operation: () => Promise<T>) => operation() } as never,
       statement: { name: 'find', text: '' },
       keyOf: ({ hash }: Row) => hash,
-      fromRow: ({ secret }) => secret,
     });
-    return { table, asked, find: (name: string) => find(hashOf(name)) };
+    const findRow = (name: string) => find(hashOf(name));
+    return { table, asked, findRow, find: async (name: string) => (await findRow(name))?.secret ?? null };
   }
 
   test('look-ups that share a statement each get the row of their own key, or null', async () => {
@@ -254,6 +257,12 @@ describe('look-ups', () => {
       'secret of b',
     ]);
     expect(asked).toEqual([['b', 'nobody', 'a', 'c']]);
+  });
+
+  test('a row has no scopes that the catalog no longer has', async () => {
+    const { table, findRow } = createTable();
+    table.set('a', 'secret');
+    expect(await findRow('a')).toMatchObject({ scopes: [HEART] });
   });
 
   test('a look-up sees what was changed before it, however steadily its key is in use', async () => {

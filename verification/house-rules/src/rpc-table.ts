@@ -1,3 +1,4 @@
+import { TokenService } from '../../../packages/contracts/gen/phds/authorization/v1/tokens_pb.js';
 import { AppError, type Reason } from '../../../packages/service-kit/src/errors.ts';
 import { codeOf } from '../../../packages/service-kit/src/rpc/errors.ts';
 import type { RpcGuard, RpcService } from '../../../packages/service-kit/src/rpc/service.ts';
@@ -13,9 +14,11 @@ export const RPC_PAGE = 'docs/internal-services.md';
 
 type Factory = (parts: never) => (guard: RpcGuard) => RpcService;
 
+const TOKEN_RPCS = Object.fromEntries(TokenService.methods.map(({ localName }) => [localName, () => ({})]));
+
 /** The rpc services for other services of the deployment. */
 const FACTORIES: readonly Factory[] = [
-  createTokenService,
+  () => createTokenService(TOKEN_RPCS as never),
   createGrantService,
   createAccessService,
   createIngestionService,

@@ -1,5 +1,3 @@
-import type { App } from './app.ts';
-
 /** Maximum length of a redirect URI, in characters. */
 const REDIRECT_URI_MAX_LENGTH = 512;
 
@@ -53,7 +51,10 @@ export function matchesRedirectUri(registered: string, presented: string): boole
 }
 
 /** Whether an app has registered a redirect URI. */
-export function isRegistered({ redirectUris }: Pick<App, 'redirectUris'>, presented: string): boolean {
+export function isRegistered(
+  { redirectUris }: { readonly redirectUris: readonly string[] },
+  presented: string,
+): boolean {
   return redirectUris.some((uri) => matchesRedirectUri(uri, presented));
 }
 

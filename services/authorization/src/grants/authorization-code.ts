@@ -1,32 +1,32 @@
 import { createHash, type KeyObject } from 'node:crypto';
+import type { IssueTokenRequest } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import type { GrantFacts } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import { equalHash, isSecret, newSecret, sha256 } from '@phds/service-kit/secrets';
-import type { ConsentLedger } from '../clients/consent.ts';
-import { type App, isPublic } from '../domain/app.ts';
+import { type App, isPublic } from '../app.ts';
 import {
   type AuthorizationCode,
   CODE_MAX_FAILED_ATTEMPTS,
   findSettingsFault,
   isCodeVerifier,
   isUsable,
-} from '../domain/authorization-request.ts';
-import { type GrantFacts, toAccessExpiry, toFamilyExpiry, widenScopes } from '../domain/token.ts';
+} from '../authorization-request.ts';
+import type { ConsentLedger } from '../clients/consent.ts';
 import { missingDpopProof } from '../possession.ts';
 import { newRefreshToken } from '../refresh-tokens.ts';
 import type { AuthorizationStore } from '../store/pg-authorizations.ts';
 import type { TokenStore } from '../store/pg-tokens.ts';
+import { toAccessExpiry, toFamilyExpiry, widenScopes } from '../token.ts';
 import type { FamilyRevocation } from '../token-revocation.ts';
 import {
   type IssuedTokens,
   invalidGrant,
   ownInvalidGrant,
-  type ProvenParameters,
   requireLiveGrant,
   requireSeconds,
   requireWorkingScopes,
   type TokenGrant,
-  type TokenParameters,
 } from './grant.ts';
 
 export interface CodeGrantDependencies {
@@ -46,17 +46,14 @@ export interface CodeGrantDependencies {
 export function createAuthorizationCodeGrant(dependencies: CodeGrantDependencies): TokenGrant {
   const { authorizations, ledger, clock } = dependencies;
 
-  return async (app, parameters) => {
-    const { codeText, redirectUri } = requireParameters(parameters);
-    if (!isSecret('authorization_code', codeText)) throw invalidGrant('not a code');
-    const hash = sha256(codeText);
+  return async (app, request, jkt) => {
+    const hash = parseCode(request);
     const code = await authorizations.findCode(hash);
     if (code === null || code.clientId !== app.clientId) throw invalidGrant('unknown or foreign code');
-    const mismatch = findMismatch(code, redirectUri, parameters);
+    const mismatch = findMismatch(code, request, jkt);
     if (code.consumedAt !== null) return punishReplay(dependencies, code, app, mismatch);
     if (!isUsable(code, clock.now())) throw ownInvalidGrant(describeUnusable(code));
-    requireProof(code, parameters);
-    requireVerifierForm(parameters);
+    requireForm(code, request, jkt);
     if (mismatch !== null) {
       await authorizations.countFailedAttempt(hash);
       throw ownInvalidGrant(`${mismatch} ${describeAttempt(code.failedAttempts + 1)}`);
@@ -64,19 +61,29 @@ export function createAuthorizationCodeGrant(dependencies: CodeGrantDependencies
     if (code.appEpoch !== app.epoch) throw ownInvalidGrant('The app was revoked after the code was issued.');
     requireAllowed(code, app);
     const { clientId, appEpoch, grantId, userId } = code;
-    const grant = await requireLiveGrant(ledger, { clientId, appEpoch, grantId, familyId: null }, userId);
-    return issue(dependencies, { code, app, grant, jkt: parameters.jkt });
+    const grant = await requireLiveGrant(ledger, { clientId, appEpoch, grantId }, userId);
+    return issue(dependencies, { code, app, grant, jkt });
   };
 }
 
-/** Refused before it counts as an attempt: only the app knows the code, and forgot the proof. */
-function requireProof({ dpopJkt }: AuthorizationCode, { jkt }: ProvenParameters): void {
-  if (dpopJkt !== null && jkt === null) throw missingDpopProof('the code is bound to a key');
+/** The hash of the presented code. */
+function parseCode({ code, redirectUri }: IssueTokenRequest): Uint8Array {
+  if (!code) throw invalidRequest('code', 'is required');
+  if (!redirectUri) throw invalidRequest('redirect_uri', 'is required');
+  if (!isSecret('authorization_code', code)) throw invalidGrant('not a code');
+  return sha256(code);
 }
 
-/** Refused before it counts as an attempt: its hash may fit, but no app that follows RFC 7636 section 4.1 sends it. */
-function requireVerifierForm({ codeVerifier }: ProvenParameters): void {
+/** What is refused here does not count as an attempt. */
+function requireForm(
+  { dpopJkt }: AuthorizationCode,
+  { codeVerifier }: IssueTokenRequest,
+  jkt: string | null,
+): void {
+  // Only the app knows the code, and forgot the proof.
+  if (dpopJkt !== null && jkt === null) throw missingDpopProof('the code is bound to a key');
   if (!codeVerifier || isCodeVerifier(codeVerifier)) return;
+  // Its hash may fit, but no app that follows RFC 7636 section 4.1 sends it.
   throw invalidRequest('code_verifier', 'must have 43 to 128 characters of A-Z a-z 0-9 - . _ ~');
 }
 
@@ -100,7 +107,7 @@ async function issue(
   const scopes = code.includeGrantedScopes ? widenScopes(code.scopes, grant) : code.scopes;
   const working = requireWorkingScopes(scopes, grant);
   const now = dependencies.clock.now();
-  const expiresAt = toAccessExpiry(app, now, grant.expiresAt);
+  const expiresAt = toAccessExpiry(app, now, grant);
   const expiresInSeconds = requireSeconds(expiresAt, now);
   const accessToken = newSecret('access_token');
   const { text: refreshToken, familyId } = newRefreshToken(dependencies.derivationKey);
@@ -108,7 +115,7 @@ async function issue(
     codeHash: code.hash,
     scopes,
     familyId,
-    familyExpiresAt: toFamilyExpiry(now, grant.expiresAt),
+    familyExpiresAt: toFamilyExpiry(now, grant),
     accessHash: sha256(accessToken),
     accessExpiresAt: expiresAt,
     jkt,
@@ -118,7 +125,8 @@ async function issue(
   });
   if (!won) return explainLoss(dependencies, code.hash, app);
   return {
-    ...{ accessToken, expiresInSeconds, refreshToken, jkt },
+    ...{ accessToken, expiresInSeconds, refreshToken },
+    dpopBound: jkt !== null,
     scopes: working,
     askedWords: code.askedWords,
     grantId: code.grantId,
@@ -149,15 +157,6 @@ async function punishReplay(
   throw ownInvalidGrant('The code was used before. The tokens that it was exchanged for are revoked.');
 }
 
-function requireParameters({ code, redirectUri }: TokenParameters): {
-  codeText: string;
-  redirectUri: string;
-} {
-  if (!code) throw invalidRequest('code', 'is required');
-  if (!redirectUri) throw invalidRequest('redirect_uri', 'is required');
-  return { codeText: code, redirectUri };
-}
-
 function describeUnusable({ failedAttempts, suspended }: AuthorizationCode): string {
   if (failedAttempts >= CODE_MAX_FAILED_ATTEMPTS) {
     return `The code was burned by ${CODE_MAX_FAILED_ATTEMPTS} failed attempts. Ask for a new authorization.`;
@@ -174,8 +173,8 @@ function describeAttempt(attempt: number): string {
 /** The first mismatch between the exchange and the authorization request; null when everything matches. */
 function findMismatch(
   code: AuthorizationCode,
-  redirectUri: string,
-  { codeVerifier: verifier, jkt }: ProvenParameters,
+  { redirectUri, codeVerifier: verifier }: IssueTokenRequest,
+  jkt: string | null,
 ): string | null {
   if (code.redirectUri !== redirectUri) return 'redirect_uri differs from that of the authorization request.';
   if (code.dpopJkt !== null && code.dpopJkt !== jkt) return 'The code is bound to another key.';

@@ -2,11 +2,11 @@ import { parseScopeList } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, unauthorized } from '@phds/service-kit/errors';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
+import { isPublic } from '../app.ts';
+import { requireRegistered } from '../authorization-request.ts';
 import type { ConsentLedger } from '../clients/consent.ts';
-import { isPublic } from '../domain/app.ts';
-import { requireRegistered } from '../domain/authorization-request.ts';
-import { toAccessExpiry } from '../domain/token.ts';
 import type { TokenStore } from '../store/pg-tokens.ts';
+import { toAccessExpiry } from '../token.ts';
 import { requireLiveApp, requireSeconds, type TokenGrant } from './grant.ts';
 
 /**
@@ -19,7 +19,7 @@ export function createClientCredentialsGrant(dependencies: {
   readonly clock: Clock;
 }): TokenGrant {
   const { tokens, ledger, clock } = dependencies;
-  return async (app, { scope, jkt }) => {
+  return async (app, { scope }, jkt) => {
     if (isPublic(app))
       throw new AppError('unauthorized_client', 'An app without a secret has no tokens of its own.');
     // Words of SMART are for data of people.
@@ -32,19 +32,16 @@ export function createClientCredentialsGrant(dependencies: {
     const hash = sha256(accessToken);
     // At the same time: a stored token that is not answered is of no use to anybody.
     const [, stored] = await Promise.all([
-      requireLiveApp(ledger, { clientId, appEpoch, grantId: null, familyId: null }),
+      requireLiveApp(ledger, { clientId, appEpoch }),
       tokens.insertOwnToken({ hash, clientId, scopes, jkt, appEpoch, issuedAt: now, expiresAt }),
     ]);
     if (!stored) throw unauthorized('app no longer active');
     return {
       accessToken,
       expiresInSeconds: requireSeconds(expiresAt, now),
-      refreshToken: null,
-      jkt,
+      dpopBound: jkt !== null,
       scopes,
       askedWords: [],
-      grantId: null,
-      sub: null,
     };
   };
 }

@@ -1,55 +1,31 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Scope } from '@phds/catalog/scopes';
+import type {
+  IssueTokenRequest,
+  IssueTokenResponseSchema,
+} from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { type GrantFacts, GrantStatus, type Liveness } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, unauthorized } from '@phds/service-kit/errors';
-import type { ConsentLedger } from '../clients/consent.ts';
-import type { LivenessQuery } from '../clients/consent-messages.ts';
-import type { App } from '../domain/app.ts';
-import {
-  findActiveGrant,
-  type GrantFacts,
-  type Liveness,
-  secondsLeft,
-  toWorkingScopes,
-} from '../domain/token.ts';
+import type { App } from '../app.ts';
+import type { ConsentLedger, LivenessQuery } from '../clients/consent.ts';
+import { findActiveGrant, secondsLeft, toWorkingScopes } from '../token.ts';
 
 // What the handlers of grant types have in common.
 
-/** The parameters of the token endpoint; absent ones were not sent. */
-export interface TokenParameters {
-  readonly grantType?: string | undefined;
-  readonly code?: string | undefined;
-  readonly redirectUri?: string | undefined;
-  readonly codeVerifier?: string | undefined;
-  readonly refreshToken?: string | undefined;
-  readonly scope?: string | undefined;
-  /** A DPoP proof (RFC 9449 section 5). */
-  readonly dpop?: string | undefined;
-}
-
-/** Parameters whose proof was verified. */
-export interface ProvenParameters extends TokenParameters {
-  /** Thumbprint of the key of the proof; null without one. */
-  readonly jkt: string | null;
-}
-
 /** The result of a grant type. Tokens are in plain text, only this time. */
-export interface IssuedTokens {
-  readonly accessToken: string;
-  readonly expiresInSeconds: number;
-  /** Thumbprint of the key that the access token is bound to; null for a bearer token. */
-  readonly jkt: string | null;
-  /** Null for client credentials, like the grant. */
-  readonly refreshToken: string | null;
+export interface IssuedTokens
+  extends Omit<
+    MessageInitShape<typeof IssueTokenResponseSchema>,
+    '$typeName' | 'scope' | 'patient' | 'clientId'
+  > {
   /** The access token's scopes that work now. */
   readonly scopes: readonly Scope[];
   /** As in TokenFamily. */
   readonly askedWords: readonly string[];
-  readonly grantId: string | null;
-  /** Identifies the person to this app only. Null also while consent does not say. */
-  readonly sub: string | null;
 }
 
-/** One grant type. `app` is authenticated. */
-export type TokenGrant = (app: App, parameters: ProvenParameters) => Promise<IssuedTokens>;
+/** One grant type. `app` is authenticated. `jkt` is the thumbprint of the key of a proof, which was verified; null without one. */
+export type TokenGrant = (app: App, request: IssueTokenRequest, jkt: string | null) => Promise<IssuedTokens>;
 
 /**
  * RFC 6749 section 5.2 invalid_grant for a code or token that may be another app's: the same response for every cause, which is
@@ -78,27 +54,24 @@ export const FAMILY_REVOKED =
  */
 export async function requireLiveGrant(
   ledger: ConsentLedger,
-  query: Omit<LivenessQuery, 'tokenHash'>,
+  query: LivenessQuery,
   userId: string,
 ): Promise<GrantFacts> {
   const liveness = await requireLiveApp(ledger, query);
   const grant = findActiveGrant(liveness, userId);
   if (grant === null) throw ownInvalidGrant(describeEnded(liveness));
-  if (query.familyId !== null && !liveness.familyAlive) throw ownInvalidGrant(FAMILY_REVOKED);
+  if (!liveness.familyAlive) throw ownInvalidGrant(FAMILY_REVOKED);
   return grant;
 }
 
 function describeEnded({ grant }: Liveness): string {
-  if (grant === null) return GRANT_GONE;
-  return grant.status === 'expired' ? GRANT_EXPIRED : GRANT_REVOKED;
+  if (grant === undefined) return GRANT_GONE;
+  return grant.status === GrantStatus.EXPIRED ? GRANT_EXPIRED : GRANT_REVOKED;
 }
 
 /** The same check for an app only. */
-export async function requireLiveApp(
-  ledger: ConsentLedger,
-  query: Omit<LivenessQuery, 'tokenHash'>,
-): Promise<Liveness> {
-  const liveness = await ledger.checkLiveness({ ...query, tokenHash: null });
+export async function requireLiveApp(ledger: ConsentLedger, query: LivenessQuery): Promise<Liveness> {
+  const liveness = await ledger.checkLiveness(query);
   if (!liveness.appAlive) throw unauthorized('app not alive');
   return liveness;
 }

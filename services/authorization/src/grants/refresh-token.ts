@@ -1,21 +1,14 @@
 import type { KeyObject } from 'node:crypto';
 import { parseAskedScopes } from '@phds/catalog/fhir/words';
 import { formatScopeList, type Scope } from '@phds/catalog/scopes';
+import type { GrantFacts } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest, unavailable } from '@phds/service-kit/errors';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { sha256 } from '@phds/service-kit/secrets';
+import { type App, isPublic } from '../app.ts';
+import { requireKnown } from '../authorization-request.ts';
 import type { ConsentLedger } from '../clients/consent.ts';
-import { type App, isPublic } from '../domain/app.ts';
-import { requireKnown } from '../domain/authorization-request.ts';
-import {
-  type AccessToken,
-  type GrantFacts,
-  type TokenFamily,
-  toAccessExpiry,
-  toFamilyExpiry,
-  toWorkingScopes,
-  widenScopes,
-} from '../domain/token.ts';
 import { missingDpopProof } from '../possession.ts';
 import {
   derivePair,
@@ -26,6 +19,14 @@ import {
   type RefreshToken,
 } from '../refresh-tokens.ts';
 import type { TokenStore } from '../store/pg-tokens.ts';
+import {
+  type AccessToken,
+  type TokenFamily,
+  toAccessExpiry,
+  toFamilyExpiry,
+  toWorkingScopes,
+  widenScopes,
+} from '../token.ts';
 import type { FamilyRevocation } from '../token-revocation.ts';
 import {
   FAMILY_REVOKED,
@@ -43,8 +44,7 @@ export interface RefreshDependencies {
   readonly ledger: ConsentLedger;
   readonly revokeFamily: FamilyRevocation;
   readonly clock: Clock;
-  /** Proves changes of other calls, before an answer repeats them. */
-  readonly proof: { acknowledge(): Promise<void> };
+  readonly guard: Pick<RestoreGuard, 'acknowledge'>;
   readonly derivationKey: KeyObject;
   /** Address of the FHIR interface. */
   readonly fhirBase: string;
@@ -57,7 +57,7 @@ export interface RefreshDependencies {
 export function createRefreshTokenGrant(dependencies: RefreshDependencies): TokenGrant {
   const { clock, ledger, derivationKey, fhirBase } = dependencies;
 
-  return async (app, { refreshToken, scope, jkt }) => {
+  return async (app, { refreshToken, scope }, jkt) => {
     if (!refreshToken) throw invalidRequest('refresh_token', 'is required');
     const token = await findOwn(dependencies, app, refreshToken, jkt);
     const { family } = token;
@@ -86,7 +86,7 @@ async function repeat(
   token: RefreshToken,
   wanted: Wanted,
 ): Promise<IssuedTokens> {
-  const { tokens, clock, proof } = dependencies;
+  const { tokens, clock, guard } = dependencies;
   const move = judgeRefresh(token, wanted.app, toRequestedScope(wanted), clock.now());
   await refuseEnded(dependencies, token, move);
   if (move === 'rotate') throw unavailable(new Error('the token could not be used a moment ago'));
@@ -103,7 +103,7 @@ async function repeat(
     throw invalidGrant('the family has expired, or the first use was with another DERIVATION_KEY');
   }
   // Another call, perhaps of another process, has committed the use, and its proof was perhaps never answered.
-  await proof.acknowledge();
+  await guard.acknowledge();
   return toAnswer(token, wanted, access, clock.now());
 }
 
@@ -174,7 +174,7 @@ async function issue(
 ): Promise<IssuedTokens | null> {
   const { pair, jkt, app, grant } = wanted;
   const now = clock.now();
-  const expiresAt = toAccessExpiry(app, now, grant.expiresAt);
+  const expiresAt = toAccessExpiry(app, now, grant);
   const answer = toAnswer(token, wanted, { scopes, expiresAt }, now);
   const isStored = await tokens.rotate({
     familyId: token.familyId,
@@ -183,7 +183,7 @@ async function issue(
     refreshHash: sha256(pair.refresh.text),
     scopes: wanted.all,
     scope: toRequestedScope(wanted),
-    familyExpiresAt: toFamilyExpiry(now, grant.expiresAt),
+    familyExpiresAt: toFamilyExpiry(now, grant),
     accessHash: sha256(pair.access),
     accessScopes: scopes,
     accessExpiresAt: expiresAt,
@@ -232,7 +232,7 @@ function toAnswer(
     accessToken: pair.access,
     expiresInSeconds: requireSeconds(expiresAt, now),
     refreshToken: pair.refresh.text,
-    jkt,
+    dpopBound: jkt !== null,
     scopes: requireWorkingScopes(scopes, grant),
     askedWords,
     grantId: token.family.grantId,

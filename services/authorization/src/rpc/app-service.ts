@@ -1,32 +1,32 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { toPage } from '@phds/catalog/pagination';
 import {
+  AppSchema,
   AppService,
-  type AppSettings as AppSettingsMessage,
+  RotateSecretResponseSchema,
+  SetAppStatusResponseSchema,
 } from '@phds/contracts/phds/authorization/v1/apps_pb';
-import { AppOperatorService } from '@phds/contracts/phds/authorization/v1/operator_pb';
-import { AppLockKind } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import {
+  AppOperatorService,
+  DeveloperSchema,
+  OperatedAppSchema,
+} from '@phds/contracts/phds/authorization/v1/operator_pb';
+import {
+  type AppLockKind,
+  AppLockKindSchema,
+  AppStatusSchema,
+} from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { createUserOf, sessionOf } from '@phds/service-kit/rpc/context';
+import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { OPERATORS, VIEWERS } from '@phds/service-kit/trust/callers';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
+import { APPLICATION_TYPES, type App, type ApplicationType, lockOf } from '../app.ts';
 import { type AppLocks, fingerprintOf } from '../app-locks.ts';
 import type { Apps } from '../apps.ts';
-import {
-  findAppStatus,
-  findLockKind,
-  toAppLockMessage,
-  toAppStatusMessage,
-} from '../clients/consent-messages.ts';
 import type { Developers } from '../developers.ts';
-import {
-  APPLICATION_TYPES,
-  type App,
-  type ApplicationType,
-  type AppLockKind as Kind,
-} from '../domain/app.ts';
-import type { SettingsInput } from '../domain/app-settings.ts';
+
+const NO_SETTINGS = { redirectUris: [], scopes: [] };
 
 /** Developers' apps, for a session that this service verifies itself. */
 export function createAppService(dependencies: {
@@ -37,12 +37,12 @@ export function createAppService(dependencies: {
   const { apps, developers, verifySession } = dependencies;
   const userOf = createUserOf(verifySession);
   const implementation: UnaryRpcs<typeof AppService> = {
-    async registerApp({ settings, applicationType }, context) {
+    async registerApp({ settings = NO_SETTINGS, applicationType }, context) {
       const type = parseType(applicationType);
       const session = await verifySession(sessionOf(context));
       if (!(await developers.mayRegister(session))) throw notADeveloper();
-      const registered = await apps.register(session.userId, toSettingsInput(settings), type);
-      return { app: toAppMessage(registered.app), clientSecret: registered.clientSecret ?? '' };
+      const { app, clientSecret } = await apps.register(session.userId, settings, type);
+      return { app: toAppMessage(app), clientSecret };
     },
     async listApps({ page }, context) {
       const session = await verifySession(sessionOf(context));
@@ -55,23 +55,18 @@ export function createAppService(dependencies: {
     async getApp({ clientId }, context) {
       return { app: toAppMessage(await apps.get(await userOf(context), clientId)) };
     },
-    async updateApp({ clientId, settings }, context) {
-      const ownerId = await userOf(context);
-      return { app: toAppMessage(await apps.update(ownerId, clientId, toSettingsInput(settings))) };
+    async updateApp({ clientId, settings = NO_SETTINGS }, context) {
+      return { app: toAppMessage(await apps.update(await userOf(context), clientId, settings)) };
     },
     async rotateSecret({ clientId }, context) {
-      const { rotatedAt, ...issued } = await apps.rotateSecret(await userOf(context), clientId);
-      return { ...issued, rotatedAt: timestampFromDate(rotatedAt) };
+      const rotated = await apps.rotateSecret(await userOf(context), clientId);
+      return toMessage(RotateSecretResponseSchema, rotated);
     },
     async setAppStatus({ clientId, status }, context) {
       const ownerId = await userOf(context);
-      const wanted = findAppStatus(status);
+      const wanted = findMember<App['status']>('status', AppStatusSchema, status);
       if (wanted === null) throw invalidRequest('status', 'must be active, suspended or revoked');
-      const change = await apps.setStatus(ownerId, clientId, wanted);
-      return {
-        status: toAppStatusMessage(change.status),
-        statusChangedAt: timestampFromDate(change.statusChangedAt),
-      };
+      return toMessage(SetAppStatusResponseSchema, await apps.setStatus(ownerId, clientId, wanted));
     },
   };
 
@@ -98,10 +93,6 @@ function notADeveloper(): AppError {
   );
 }
 
-function toSettingsInput(settings: AppSettingsMessage | undefined): SettingsInput {
-  return settings ?? { redirectUris: [], scopes: [] };
-}
-
 /** What operators do about everybody's apps. */
 export function createAppOperatorService(locks: AppLocks, developers: Omit<Developers, 'mayRegister'>) {
   return implement(
@@ -110,7 +101,7 @@ export function createAppOperatorService(locks: AppLocks, developers: Omit<Devel
       async listAllApps({ page, ownerId, lockKind }) {
         const filter = {
           ownerId: ownerId || null,
-          lockKind: lockKind === AppLockKind.UNSPECIFIED ? null : parseKind('lockKind', lockKind),
+          lockKind: findMember('lockKind', AppLockKindSchema, lockKind),
         };
         const { items, total } = await locks.list(filter, toPage(page));
         return { apps: items.map(toOperatedApp), total };
@@ -120,18 +111,14 @@ export function createAppOperatorService(locks: AppLocks, developers: Omit<Devel
         app: toOperatedApp(await locks.suspend(clientId, reason)),
       }),
       liftAppLock: async ({ clientId, kind, seenFingerprint }) => ({
-        app: toOperatedApp(await locks.lift(clientId, parseKind('kind', kind), seenFingerprint)),
+        app: toOperatedApp(await locks.lift(clientId, parseKind(kind), seenFingerprint)),
       }),
       transferApp: async ({ clientId, userId, fromUserId }) => ({
         app: toOperatedApp(await locks.transfer(clientId, userId, fromUserId)),
       }),
       async listDevelopers({ page }) {
         const { items, total } = await developers.list(toPage(page));
-        const toMessage = ({ userId, addedAt }: { readonly userId: string; readonly addedAt: Date }) => ({
-          userId,
-          addedAt: timestampFromDate(addedAt),
-        });
-        return { developers: items.map(toMessage), total };
+        return { developers: items.map((developer) => toMessage(DeveloperSchema, developer)), total };
       },
       addDeveloper: async ({ userId }) => developers.add(userId).then(() => ({})),
       removeDeveloper: async ({ userId }) => developers.remove(userId).then(() => ({})),
@@ -149,45 +136,21 @@ export function createAppOperatorService(locks: AppLocks, developers: Omit<Devel
   );
 }
 
-function parseKind(parameter: string, message: AppLockKind): Kind {
-  const kind = findLockKind(message);
-  if (kind === null) throw invalidRequest(parameter, 'must be suspension or approval');
+function parseKind(message: AppLockKind): string {
+  const kind = findMember('kind', AppLockKindSchema, message);
+  if (kind === null) throw invalidRequest('kind', 'must be suspension or approval');
   return kind;
 }
 
 function toOperatedApp(app: App) {
-  const { ownerId, statusChangedAt } = app;
-  return {
-    app: toAppMessage(app),
-    ownerId,
-    statusChangedAt: timestampFromDate(statusChangedAt),
-    fingerprint: fingerprintOf(app),
-  };
+  const row = { ...app, app: toAppRow(app), fingerprint: fingerprintOf(app) };
+  return toMessage(OperatedAppSchema, row);
 }
 
 function toAppMessage(app: App) {
-  return {
-    clientId: app.clientId,
-    secretLast4: app.secretLast4,
-    name: app.name,
-    redirectUris: [...app.redirectUris],
-    scopes: [...app.scopes],
-    description: app.description,
-    developerName: app.developerName,
-    homepageUrl: app.homepageUrl,
-    privacyPolicyUrl: app.privacyPolicyUrl,
-    requirePkce: app.requirePkce,
-    tokenEndpointAuthMethod: app.tokenEndpointAuthMethod,
-    jwks: app.jwks,
-    jwksUri: app.jwksUri,
-    ...(app.jwksFetchedAt !== null && { jwksFetchedAt: timestampFromDate(app.jwksFetchedAt) }),
-    jwksFailure: app.jwksFailure,
-    dpopBoundAccessTokens: app.dpopBoundAccessTokens,
-    requirePushedAuthorizationRequests: app.requirePushedAuthorizationRequests,
-    applicationType: app.applicationType,
-    status: toAppStatusMessage(app.status),
-    ...(app.lock !== null && { lock: toAppLockMessage(app.lock) }),
-    createdAt: timestampFromDate(app.createdAt),
-    updatedAt: timestampFromDate(app.updatedAt),
-  };
+  return toMessage(AppSchema, toAppRow(app));
+}
+
+function toAppRow(app: App) {
+  return { ...app, lock: lockOf(app) };
 }

@@ -1,27 +1,24 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { type RpcContext, sessionOf } from '@phds/service-kit/rpc/context';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { OPERATORS } from '@phds/service-kit/trust/callers';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
-import type { Authorizations } from '../authorizations.ts';
+import type { createAuthorizations } from '../authorizations.ts';
 import type { ClientAuthentication } from '../client-authentication.ts';
 import type { Decisions } from '../decisions.ts';
-import type { Erasures } from '../erasures.ts';
-import { toClientCredentials } from './token-service.ts';
 
 /** The authorization-code flow up to the code, and the erasure of people. */
 export function createAuthorizationService(dependencies: {
   readonly clients: ClientAuthentication;
   /** The app of a refresh token. */
   readonly findClientOf: (refreshToken: string) => Promise<string | undefined>;
-  readonly authorizations: Authorizations;
+  readonly authorizations: ReturnType<typeof createAuthorizations>;
   readonly decisions: Decisions;
-  readonly erasures: Erasures;
+  readonly eraseUser: UnaryRpcs<typeof AuthorizationService>['eraseUser'];
   readonly verifySession: SessionVerifier;
   readonly issuer: string;
 }) {
-  const { clients, findClientOf, authorizations, decisions, erasures } = dependencies;
+  const { clients, findClientOf, authorizations, decisions, eraseUser } = dependencies;
   const { verifySession, issuer } = dependencies;
 
   /** Verified here too, so that a caller without a session cannot learn whether a pending approval exists. */
@@ -32,34 +29,21 @@ export function createAuthorizationService(dependencies: {
   };
 
   const implementation: UnaryRpcs<typeof AuthorizationService> = {
-    async openAuthorization({ client, ...request }) {
-      return authorizations.open({ ...request, client: toClientCredentials(client) });
-    },
+    ...authorizations,
     async authenticateClient({ client, refreshToken }) {
-      const credentials =
-        refreshToken === '' ? toClientCredentials(client) : { clientId: await findClientOf(refreshToken) };
+      const credentials = refreshToken === '' ? client : { clientId: await findClientOf(refreshToken) };
       const { clientId } = await clients.authenticate(credentials);
       return { clientId };
     },
-    async resolveRequestUri({ clientId, requestUri }) {
-      return { pendingId: await authorizations.resolve(clientId, requestUri) };
-    },
-    async completeAuthorization(decision, context) {
-      const completed = await decisions.approve(await verifiedSessionOf(context), decision);
-      const { grantId, scopes, redirectUri } = completed;
-      const grantExpiresAt = timestampFromDate(completed.grantExpiresAt);
-      return { grantId, scopes: [...scopes], grantExpiresAt, redirectUri };
-    },
+    completeAuthorization: async (decision, context) =>
+      decisions.approve(await verifiedSessionOf(context), decision),
     async denyAuthorization({ pendingId }, context) {
-      const session = await verifiedSessionOf(context);
-      return { redirectUri: (await decisions.deny(session, pendingId)) ?? '' };
+      return { redirectUri: await decisions.deny(await verifiedSessionOf(context), pendingId) };
     },
-    async extendAuthorization({ pendingId }, context) {
-      const session = await verifiedSessionOf(context);
-      return { expiresAt: timestampFromDate(await decisions.extend(session, pendingId)) };
-    },
+    extendAuthorization: async ({ pendingId }, context) =>
+      decisions.extend(await verifiedSessionOf(context), pendingId),
     getIssuer: () => ({ issuer }),
-    eraseUser: ({ userId, revokeApps }) => erasures.erase(userId, revokeApps),
+    eraseUser,
   };
 
   return implement(AuthorizationService, implementation, {

@@ -1,46 +1,35 @@
-import { isScope } from '@phds/catalog/scopes';
 import { inTransaction } from '@phds/service-kit/postgres/postgres';
 import { readStatement } from '@phds/service-kit/postgres/sql';
-import type { RestoreGuard } from '@phds/service-kit/restore/guard';
-import { queryVerified } from '@phds/service-kit/restore/guard';
+import { queryVerified, type RestoreGuard } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
-import type { AuthorizationCode, AuthorizationRequest } from '../domain/authorization-request.ts';
-import { createLookUp, toInsert } from './statements.ts';
+import type { AuthorizationCode, AuthorizationRequest } from '../authorization-request.ts';
+import type { PrismaClient } from './generated/client.ts';
+import { createLookUp, toInsert, withKnownScopes } from './statements.ts';
 
 const FIND_CODE = readStatement(new URL('sql/find-code.sql', import.meta.url));
-
-const FIND_REQUEST = `
-  SELECT pending_id AS "pendingId", client_id AS "clientId", app_epoch AS "appEpoch", redirect_uri AS "redirectUri", state,
-    code_challenge AS "codeChallenge", dpop_jkt AS "dpopJkt", scopes,
-    include_granted_scopes AS "includeGrantedScopes", asked_words AS "askedWords", created_at AS "createdAt", expires_at AS "expiresAt"
-  FROM authorization_request WHERE pending_id = $1`;
-
-type CodeRow = AuthorizationCode & { readonly unverified: boolean };
 
 export type AuthorizationStore = ReturnType<typeof createPgAuthorizations>;
 
 /** Authorization requests and codes in Postgres. */
-export function createPgAuthorizations(pool: pg.Pool, guard: RestoreGuard) {
+export function createPgAuthorizations(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard) {
   return {
-    async insertRequest(request: AuthorizationRequest): Promise<void> {
-      await pool.query(toInsert('authorization_request', request));
+    async insertRequest({ scopes, ...request }: AuthorizationRequest): Promise<void> {
+      await prisma.authorizationRequest.create({ data: { ...request, scopes: [...scopes] } });
     },
 
     async deleteRequests(pendingIds: readonly string[]): Promise<void> {
-      await pool.query('DELETE FROM authorization_request WHERE pending_id = ANY($1)', [pendingIds]);
+      await prisma.authorizationRequest.deleteMany({ where: { pendingId: { in: [...pendingIds] } } });
     },
 
     async findRequest(pendingId: string): Promise<AuthorizationRequest | null> {
-      const { rows } = await pool.query<AuthorizationRequest>(FIND_REQUEST, [pendingId]);
-      const [request] = rows;
-      return request === undefined ? null : { ...request, scopes: request.scopes.filter(isScope) };
+      const row = await prisma.authorizationRequest.findUnique({ where: { pendingId } });
+      return row && withKnownScopes(row);
     },
 
     /** Moves a request's end later; never earlier. */
     async extendRequest(pendingId: string, expiresAt: Date): Promise<void> {
-      const text =
-        'UPDATE authorization_request SET expires_at = greatest(expires_at, $2) WHERE pending_id = $1';
-      await pool.query(text, [pendingId, expiresAt]);
+      const where = { pendingId, expiresAt: { lt: expiresAt } };
+      await prisma.authorizationRequest.updateMany({ where, data: { expiresAt } });
     },
 
     /** Stores a code unless its approval already has one. Returns the stored one. */
@@ -50,9 +39,9 @@ export function createPgAuthorizations(pool: pg.Pool, guard: RestoreGuard) {
           const { text, values } = toInsert('authorization_code', code);
           // A repeated decision finds the first one's code.
           await client.query(`${text} ON CONFLICT DO NOTHING`, values);
-          const [row] = await queryVerified<CodeRow>(client, guard, FIND_CODE, [[code.hash]]);
+          const [row] = await queryVerified<AuthorizationCode>(client, guard, FIND_CODE, [[code.hash]]);
           if (row === undefined) throw new Error('the approval has another code');
-          return fromCodeRow(row);
+          return row;
         }),
       ),
 
@@ -60,8 +49,7 @@ export function createPgAuthorizations(pool: pg.Pool, guard: RestoreGuard) {
       pool,
       guard,
       statement: FIND_CODE,
-      keyOf: ({ hash }: CodeRow): Uint8Array => hash,
-      fromRow: fromCodeRow,
+      keyOf: ({ hash }: AuthorizationCode) => hash,
     }),
 
     /** Counts a failed attempt on an unused code. */
@@ -71,8 +59,4 @@ export function createPgAuthorizations(pool: pg.Pool, guard: RestoreGuard) {
       await pool.query(text, [hash]);
     },
   };
-}
-
-function fromCodeRow({ unverified: _unverified, ...row }: CodeRow): AuthorizationCode {
-  return { ...row, scopes: row.scopes.filter(isScope) };
 }

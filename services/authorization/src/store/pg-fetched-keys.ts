@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { App } from '../domain/app.ts';
+import type { App } from '../app.ts';
 import type { ParsedKeys } from '../domain/public-keys.ts';
 
 const CLAIM = `

@@ -1,12 +1,11 @@
-import { isScope, type Scope } from '@phds/catalog/scopes';
+import type { Scope } from '@phds/catalog/scopes';
 import { batchingCalls } from '@phds/service-kit/batcher';
 import { readStatement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { queryVerified } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
-import type { AppStatus } from '../domain/app.ts';
-import { CODE_MAX_FAILED_ATTEMPTS } from '../domain/authorization-request.ts';
-import type { AccessToken, TokenFamily } from '../domain/token.ts';
+import { CODE_MAX_FAILED_ATTEMPTS } from '../authorization-request.ts';
+import type { AccessToken, TokenFamily } from '../token.ts';
 import { createGroupedChange, createLookUp, toHex, toJsonRecords } from './statements.ts';
 
 const EXCHANGE = readStatement(new URL('sql/exchange-codes.sql', import.meta.url));
@@ -17,17 +16,11 @@ const FIND_ACCESS = readStatement(new URL('sql/find-access-token.sql', import.me
 const INSERT_OWN = readStatement(new URL('sql/insert-own-tokens.sql', import.meta.url));
 const MARK_TOKEN_REVOKED = readStatement(new URL('sql/mark-token-revoked.sql', import.meta.url));
 
-/** A token to store. */
-export interface NewAccessToken {
-  readonly hash: Uint8Array;
-  readonly clientId: string;
-  readonly scopes: readonly Scope[];
-  /** As in AccessToken, like those below. */
-  readonly jkt: string | null;
-  readonly appEpoch: number;
-  readonly issuedAt: Date;
-  readonly expiresAt: Date;
-}
+/** A token of an app itself, to store. */
+export type NewAccessToken = Pick<
+  AccessToken,
+  'hash' | 'clientId' | 'scopes' | 'jkt' | 'appEpoch' | 'issuedAt' | 'expiresAt'
+>;
 
 /** The result of one exchange of a code. The tokens have the code's app and epoch. */
 export interface Exchange {
@@ -45,7 +38,8 @@ export interface Exchange {
 }
 
 /** An access token for the use of a refresh token, and its family afterwards. */
-export interface Rotation extends Pick<TokenFamily, 'refreshHash' | 'generation' | 'scopes'> {
+export interface Rotation extends Pick<TokenFamily, 'generation' | 'scopes'> {
+  readonly refreshHash: Uint8Array;
   readonly familyId: string;
   /** That at which the use has found the family. */
   readonly seenGeneration: number;
@@ -80,8 +74,7 @@ export function createPgTokens(pool: pg.Pool, guard: RestoreGuard) {
       pool,
       guard,
       statement: FIND_FAMILY,
-      keyOf: ({ id }: FamilyRow) => id,
-      fromRow: fromFamilyRow,
+      keyOf: ({ id }: TokenFamily) => id,
     }),
 
     /**
@@ -106,8 +99,7 @@ export function createPgTokens(pool: pg.Pool, guard: RestoreGuard) {
       pool,
       guard,
       statement: FIND_ACCESS,
-      keyOf: ({ hash }: AccessRow): Uint8Array => hash,
-      fromRow: fromAccessRow,
+      keyOf: ({ hash }: AccessToken): Uint8Array => hash,
     }),
 
     /** Stores an app's own token. Returns false when the app is not active in that epoch. */
@@ -133,49 +125,4 @@ function createOwnTokenInsert(
       }),
     { keyOf: ({ clientId }) => clientId, slowMs: 50, maxSlow: 2 },
   );
-}
-
-type FamilyRow = TokenFamily & { readonly unverified: boolean };
-
-function fromFamilyRow({ unverified: _unverified, ...row }: FamilyRow): TokenFamily {
-  return { ...row, scopes: row.scopes.filter(isScope) };
-}
-
-interface AccessRow {
-  readonly hash: Buffer;
-  readonly client_id: string;
-  readonly user_id: string | null;
-  readonly grant_id: string | null;
-  readonly family_id: string | null;
-  readonly scopes: string[];
-  readonly jkt: string | null;
-  readonly app_epoch: number;
-  readonly issued_at: Date;
-  readonly expires_at: Date;
-  readonly revoked_at: Date | null;
-  readonly family_revoked_at: Date | null;
-  readonly asked_words: string[] | null;
-  readonly status: AppStatus;
-  readonly epoch: number;
-  readonly suspended: boolean;
-}
-
-function fromAccessRow(row: AccessRow): AccessToken {
-  return {
-    hash: row.hash,
-    clientId: row.client_id,
-    userId: row.user_id,
-    grantId: row.grant_id,
-    familyId: row.family_id,
-    scopes: row.scopes.filter(isScope),
-    jkt: row.jkt,
-    appEpoch: row.app_epoch,
-    issuedAt: row.issued_at,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    familyRevokedAt: row.family_revoked_at,
-    askedWords: row.asked_words ?? [],
-    suspended: row.suspended,
-    app: { status: row.status, epoch: row.epoch },
-  };
 }

@@ -1,36 +1,19 @@
 import { type Listed, offsetOf, type Page } from '@phds/catalog/pagination';
-import { isScope } from '@phds/catalog/scopes';
 import { inTransaction } from '@phds/service-kit/postgres/postgres';
 import { readStatement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
-import {
-  APPLICATION_TYPES,
-  type App,
-  type AppLock,
-  type AppLockKind,
-  type ChangedState,
-} from '../domain/app.ts';
-import type { SettingsChange } from '../domain/app-settings.ts';
-import type { App as AppRow, PrismaClient } from './generated/client.ts';
-import { createLookUp, toColumns, toInsert } from './statements.ts';
+import type { App, LedgerState } from '../app.ts';
+import type { SettingsChange } from '../app-settings.ts';
+import type { PrismaClient } from './generated/client.ts';
+import { createLookUp, toColumns, toInsert, withKnownScopes } from './statements.ts';
 
-/** The stored part of a client secret. */
-export interface SecretTrace {
-  readonly hash: Uint8Array;
-  readonly last4: string;
-}
-
-/** An app with the hash of its secret; null when it has none. */
-export interface Credential {
-  readonly app: App;
-  readonly secretHash: Uint8Array | null;
-}
+const FIND_CREDENTIAL = readStatement(new URL('sql/find-credential.sql', import.meta.url));
 
 /** Which apps are listed; null for all. */
 export interface AppFilter {
   readonly ownerId: string | null;
-  readonly lockKind: AppLockKind | null;
+  readonly lockKind: string | null;
 }
 
 export interface AppPools {
@@ -52,13 +35,12 @@ export function createPostgresApps({ pool, locks }: AppPools, prisma: PrismaClie
       pool,
       guard,
       statement: FIND_CREDENTIAL,
-      keyOf: ({ clientId }: CredentialRow) => clientId,
-      fromRow: fromCredentialRow,
+      keyOf: ({ clientId }: App) => clientId,
     }),
 
     async findApp(clientId: string): Promise<App | null> {
       const row = await prisma.app.findUnique({ where: { clientId } });
-      return row === null ? null : fromAppRow(row);
+      return row && withKnownScopes(row);
     },
 
     /** Newest first. */
@@ -73,10 +55,10 @@ export function createPostgresApps({ pool, locks }: AppPools, prisma: PrismaClie
         }),
         prisma.app.count({ where }),
       ]);
-      return { items: rows.map(fromAppRow), total };
+      return { items: rows.map(withKnownScopes), total };
     },
 
-    countApps: async (ownerId: string): Promise<number> => prisma.app.count({ where: { ownerId } }),
+    countApps: (ownerId: string): Promise<number> => prisma.app.count({ where: { ownerId } }),
 
     /** Runs `change` while no other change of this app is in progress, at any replica. */
     alone: <T>(clientId: string, change: () => Promise<T>): Promise<T> =>
@@ -85,6 +67,70 @@ export function createPostgresApps({ pool, locks }: AppPools, prisma: PrismaClie
     ...createChanges(pool, prisma, guard),
   };
 }
+
+function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard) {
+  /** A restore that is detected later would treat a secret created before as an older one. */
+  const inVerified = <T>(use: (client: pg.ClientBase) => Promise<T>): Promise<T> =>
+    guard.verified(() =>
+      inTransaction(pool, async (client) => {
+        await guard.requireVerified(client);
+        return use(client);
+      }),
+    );
+
+  return {
+    /** Stores a new app unless its owner already has `limit` apps, in which case it returns false. Exact under concurrency. */
+    insertApp: (app: App, limit: number): Promise<boolean> =>
+      inVerified(async (client) => {
+        // Serialises the registrations of one developer, so that the count is exact.
+        const lockText = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
+        await client.query(lockText, [`apps of ${app.ownerId}`]);
+        const { rowCount } = await client.query('SELECT FROM app WHERE owner_id = $1', [app.ownerId]);
+        if ((rowCount ?? 0) >= limit) return false;
+        await client.query(toInsert('app', app));
+        return true;
+      }),
+
+    /**
+     * Replaces the given fields; null when the app has changed or is no longer this owner's. `updatedAt` increases with every change,
+     * whatever `now` is. The method `private_key_jwt` ends the secret.
+     */
+    async updateSettings(known: KnownApp, change: SettingsChange, now: Date): Promise<App | null> {
+      const { clientId } = known;
+      const { text, values } = toUpdate(known, change, now);
+      if (!(await inVerified(async (client) => (await client.query(text, values)).rowCount === 1)))
+        return null;
+      return withKnownScopes(await prisma.app.findUniqueOrThrow({ where: { clientId } }));
+    },
+
+    /** False unless the app belongs to one of these two. An erased developer is an empty id. */
+    async setOwner(clientId: string, ownerId: string, formerId: string): Promise<boolean> {
+      const where = { clientId, ownerId: { in: [ownerId, formerId] } };
+      return (await prisma.app.updateMany({ where, data: { ownerId } })).count === 1;
+    },
+
+    /**
+     * Replaces the secret; false if the app is revoked, has this secret already or has none because of its key. The old one fails from
+     * the commit on.
+     */
+    // In a transaction, so that the commit is skipped when the developer, who would be the only one to get the new secret, has
+    // stopped waiting.
+    replaceSecret: (clientId: string, { secretHash, secretLast4 }: StoredSecret, now: Date) =>
+      inVerified(async (client) => {
+        return (await client.query(REPLACE_SECRET, [clientId, secretHash, secretLast4, now])).rowCount === 1;
+      }),
+
+    /** Stores the ledger's state unless ours is newer. A new epoch removes the secret and the keys. */
+    async applyLedgerState(clientId: string, state: LedgerState): Promise<void> {
+      const { status, epoch, ledgerRevision, statusChangedAt, lockKind, lockReason, lockedAt } = state;
+      const values = [status, epoch, ledgerRevision, statusChangedAt, lockKind, lockReason, lockedAt];
+      await pool.query(APPLY_LEDGER_STATE, [clientId, ...values]);
+    },
+  };
+}
+
+/** What is stored of a secret. */
+export type StoredSecret = Pick<App, 'secretHash' | 'secretLast4'>;
 
 /** In no transaction, because the change calls the ledger. */
 async function whileLocked<T>(pool: pg.Pool, name: string, change: () => Promise<T>): Promise<T> {
@@ -101,72 +147,10 @@ async function whileLocked<T>(pool: pg.Pool, name: string, change: () => Promise
   }
 }
 
-const FIND_CREDENTIAL = readStatement(new URL('sql/find-credential.sql', import.meta.url));
-
-function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard) {
-  /** A restore that is detected later would treat a secret created before as an older one. */
-  const inVerified = <T>(use: (client: pg.ClientBase) => Promise<T>): Promise<T> =>
-    guard.verified(() =>
-      inTransaction(pool, async (client) => {
-        await guard.requireVerified(client);
-        return use(client);
-      }),
-    );
-
-  return {
-    /** Stores a new app unless its owner already has `limit` apps, in which case it returns false. Exact under concurrency. */
-    insertApp: ({ lock, ...app }: App, secret: SecretTrace | null, limit: number): Promise<boolean> =>
-      inVerified(async (client) => {
-        // Serialises the registrations of one developer, so that the count is exact.
-        const lockText = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
-        await client.query(lockText, [`apps of ${app.ownerId}`]);
-        const { rowCount } = await client.query('SELECT FROM app WHERE owner_id = $1', [app.ownerId]);
-        if ((rowCount ?? 0) >= limit) return false;
-        const secretColumns = { secretHash: secret?.hash ?? null, secretRotatedAt: app.createdAt };
-        await client.query(toInsert('app', { ...app, ...secretColumns, ...toLockColumns(lock) }));
-        return true;
-      }),
-
-    /**
-     * Replaces the given fields; null when the app has changed or is no longer this owner's. `updatedAt` increases with every change,
-     * whatever `now` is. The method `private_key_jwt` ends the secret.
-     */
-    async updateSettings(known: KnownApp, change: SettingsChange, now: Date): Promise<App | null> {
-      if (!(await inVerified(toUpdate(known, change, now)))) return null;
-      return fromAppRow(await prisma.app.findUniqueOrThrow({ where: { clientId: known.clientId } }));
-    },
-
-    /** False unless the app belongs to one of these two. An erased developer is an empty id. */
-    async setOwner(clientId: string, ownerId: string, formerId: string): Promise<boolean> {
-      const text = `UPDATE app SET owner_id = $2 WHERE client_id = $1 AND owner_id IN ($2, $3)`;
-      return (await pool.query(text, [clientId, ownerId, formerId])).rowCount === 1;
-    },
-
-    /**
-     * Replaces the secret; false if the app is revoked, has this secret already or has none because of its key. The old one fails from
-     * the commit on.
-     */
-    // In a transaction, so that the commit is skipped when the developer, who would be the only one to get the new secret, has
-    // stopped waiting.
-    replaceSecret: (clientId: string, { hash, last4 }: SecretTrace, now: Date): Promise<boolean> =>
-      inVerified(async (client) => {
-        return (await client.query(REPLACE_SECRET, [clientId, hash, last4, now])).rowCount === 1;
-      }),
-
-    /** Stores the ledger's state unless ours is newer. A new epoch removes the secret and the keys. */
-    async applyLedgerState(clientId: string, changed: ChangedState): Promise<void> {
-      const { status, epoch, revision, statusChangedAt, lock } = changed;
-      const { lockKind, lockReason, lockedAt } = toLockColumns(lock);
-      const state = [clientId, status, epoch, revision, statusChangedAt, lockKind, lockReason, lockedAt];
-      await pool.query(APPLY_LEDGER_STATE, state);
-    },
-  };
-}
-
 /** An app as its change has seen it. */
 type KnownApp = Pick<App, 'clientId' | 'ownerId' | 'updatedAt'>;
 
-function toUpdate(known: KnownApp, change: SettingsChange, now: Date) {
+function toUpdate({ clientId, ownerId, updatedAt }: KnownApp, change: SettingsChange, now: Date) {
   const { names, values } = toColumns(change);
   // Uses the row's own time if the clock is behind, because consent orders changes by this time.
   const set = [
@@ -177,9 +161,7 @@ function toUpdate(known: KnownApp, change: SettingsChange, now: Date) {
       : []),
   ];
   const text = `UPDATE app SET ${set.join(', ')} WHERE client_id = $1 AND owner_id = $2 AND updated_at = $3`;
-  const { clientId, ownerId, updatedAt } = known;
-  return async (client: pg.ClientBase) =>
-    (await client.query(text, [clientId, ownerId, updatedAt, now, ...values])).rowCount === 1;
+  return { text, values: [clientId, ownerId, updatedAt, now, ...values] };
 }
 
 const REPLACE_SECRET = `
@@ -199,58 +181,3 @@ const APPLY_LEDGER_STATE = `
     jwks_fetched_at = CASE WHEN epoch < $3::int THEN NULL ELSE jwks_fetched_at END,
     jwks_failure = CASE WHEN epoch < $3::int THEN '' ELSE jwks_failure END
   WHERE client_id = $1 AND ledger_revision <= $4`;
-
-function toLockColumns(lock: AppLock | null) {
-  return {
-    lockKind: lock?.kind ?? null,
-    lockReason: lock?.reason ?? null,
-    lockedAt: lock?.since ?? null,
-  };
-}
-
-function fromLockColumns({ lockKind: kind, lockReason: reason, lockedAt: since }: AppRow): AppLock | null {
-  return (kind === 'suspension' || kind === 'approval') && since !== null
-    ? { kind, reason: reason ?? '', since }
-    : null;
-}
-
-const AUTH_METHODS = ['client_secret_basic', 'private_key_jwt', 'none'] as const;
-
-/** The choice of this name, else the first. */
-function findOf<Choice extends string>(choices: readonly [Choice, ...Choice[]], name: string): Choice {
-  return choices.find((choice) => choice === name) ?? choices[0];
-}
-
-function fromAppRow(row: AppRow): App {
-  const {
-    secretHash: _hash,
-    secretRotatedAt: _rotatedAt,
-    secretRestoreNumber: _number,
-    keysRestoreNumber: _keysNumber,
-    lockKind: _kind,
-    lockReason: _reason,
-    lockedAt: _at,
-    ...app
-  } = row;
-  return {
-    ...app,
-    lock: fromLockColumns(row),
-    scopes: row.scopes.filter(isScope),
-    tokenEndpointAuthMethod: findOf(AUTH_METHODS, row.tokenEndpointAuthMethod),
-    applicationType: findOf(APPLICATION_TYPES, row.applicationType),
-  };
-}
-
-type CredentialRow = AppRow & {
-  readonly suspended: boolean;
-  readonly unverified: boolean;
-};
-
-function fromCredentialRow(row: CredentialRow): Credential {
-  const { suspended, unverified: _unverified, ...columns } = row;
-  const app = fromAppRow(columns);
-  return {
-    app: suspended && app.status === 'active' ? { ...app, status: 'suspended' } : app,
-    secretHash: row.secretHash,
-  };
-}

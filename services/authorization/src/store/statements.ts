@@ -1,3 +1,4 @@
+import { isScope, type Scope } from '@phds/catalog/scopes';
 import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
 import { inTransaction, requireTimeLeft } from '@phds/service-kit/postgres/postgres';
 import type { Statement } from '@phds/service-kit/postgres/sql';
@@ -11,21 +12,25 @@ type Key = string | Uint8Array;
  * A look-up by key. Callers at the same time share statements, none of which began before they asked. The statement takes an array
  * of different keys and returns the rows that it finds, in any order.
  */
-export function createLookUp<K extends Key, Row extends object, Found>(options: {
+export function createLookUp<K extends Key, Row extends { readonly scopes: readonly Scope[] }>(options: {
   readonly pool: pg.Pool;
   readonly guard: RestoreGuard;
   readonly statement: Statement;
   readonly keyOf: (row: Row) => K;
-  readonly fromRow: (row: Row) => Found;
-}): (key: K) => Promise<Found | null> {
-  const { pool, guard, statement, keyOf, fromRow } = options;
+}): (key: K) => Promise<Row | null> {
+  const { pool, guard, statement, keyOf } = options;
   return batchingCalls(async (keys) => {
     const asked = new Map(keys.map((key) => [toText(key), key]));
     const values = [[...asked.values()]];
     const rows = await guard.verified(() => queryVerified<Row>(pool, guard, statement, values));
-    const found = new Map(rows.map((row) => [toText(keyOf(row)), fromRow(row)]));
+    const found = new Map(rows.map((row) => [toText(keyOf(row)), withKnownScopes(row)]));
     return keys.map((key) => found.get(toText(key)) ?? null);
   }, SHORT_READS);
+}
+
+/** The row without scopes that the catalog no longer has. */
+export function withKnownScopes<Row extends { readonly scopes: readonly string[] }>(row: Row) {
+  return { ...row, scopes: row.scopes.filter(isScope) };
 }
 
 function toText(key: Key): string {

@@ -219,12 +219,11 @@ function startAuthorization(settings: Record<string, string>, control: Control) 
   return createAuthorization(readAuthorizationConfig(settings), {
     clock: control.clock,
     log: createLogger({ service: 'authorization', level: 'silent' }),
-    consent: ({ ledger, approvals, grants, ...others }) => {
+    consent: ({ ledger, consent, ...others }) => {
       const carried = control.network.carry(ledger);
       return {
         ledger: vary(control, carried, (variant) => variant.ledger?.(carried, control)),
-        approvals: control.network.carry(approvals),
-        grants: control.network.carry(grants),
+        consent: control.network.carry(consent),
         ...others,
       };
     },

@@ -1,4 +1,10 @@
+import { create } from '@bufbuild/protobuf';
+import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { Verdict as ReleaseVerdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import {
+  type RevokeTokenRequest,
+  RevokeTokenResponseSchema,
+} from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { isConnectionLost } from '@phds/service-kit/rpc/errors';
 import type pg from 'pg';
 import type { ConsentLedger } from '../../../../services/authorization/src/clients/consent.ts';
@@ -332,10 +338,10 @@ const LEDGER: Record<string, BrokenVariant> = {
     breaks: 'data-after-revocation',
     shownBy: [{ action: revokeToken, network: ['call-lost'] }],
     ledger: (real, { databases }) => ({
-      async revokeToken(hash, expiresAt) {
+      async revokeToken(request) {
         const note = 'UPDATE access_token SET revoked_at = now() WHERE hash = $1';
-        await databases.authorization.query(note, [hash]);
-        await real.revokeToken(hash, expiresAt);
+        await databases.authorization.query(note, [request.tokenHash]);
+        return real.revokeToken(request);
       },
     }),
   },
@@ -344,11 +350,12 @@ const LEDGER: Record<string, BrokenVariant> = {
     breaks: 'data-after-revocation',
     shownBy: history(revokeToken),
     ledger(real) {
-      let commit = () => Promise.resolve();
+      let commit: () => Promise<unknown> = () => Promise.resolve();
       return {
-        async revokeToken(hash, expiresAt) {
+        async revokeToken(request) {
           await commit();
-          commit = () => real.revokeToken(hash, expiresAt);
+          commit = () => real.revokeToken(request);
+          return create(RevokeTokenResponseSchema);
         },
       };
     },
@@ -358,8 +365,10 @@ const LEDGER: Record<string, BrokenVariant> = {
     breaks: 'data-after-revocation',
     shownBy: history({ do: 'set-clock', aheadMs: 2 * HOUR }, revokeToken, { do: 'set-clock', aheadMs: 0 }),
     ledger: (real, { clock }) => ({
-      async revokeToken(hash, expiresAt) {
-        if (expiresAt > clock.now()) await real.revokeToken(hash, expiresAt);
+      async revokeToken(request) {
+        const { expiresAt } = request as RevokeTokenRequest;
+        const isExpired = expiresAt !== undefined && timestampDate(expiresAt) <= clock.now();
+        return isExpired ? create(RevokeTokenResponseSchema) : real.revokeToken(request);
       },
     }),
   },

@@ -6,8 +6,10 @@
 -- Values:  $1 hashes of the tokens, $2 and $3 the expected position of the database (RestoreGuard).
 WITH
 -- include: parts/verification.sql
-SELECT token.hash, token.client_id, token.user_id, token.grant_id, token.family_id, token.scopes, token.jkt, token.app_epoch,
-  token.issued_at, token.expires_at, token.revoked_at, family.revoked_at AS family_revoked_at, family.asked_words, app.status, app.epoch,
+SELECT token.hash, token.client_id AS "clientId", token.user_id AS "userId", token.grant_id AS "grantId", token.family_id AS "familyId",
+  token.scopes, token.jkt, token.app_epoch AS "appEpoch", token.issued_at AS "issuedAt", token.expires_at AS "expiresAt",
+  token.revoked_at AS "revokedAt", family.revoked_at AS "familyRevokedAt", coalesce(family.asked_words, '{}') AS "askedWords",
+  app.status AS "appStatus", app.epoch AS "currentEpoch",
   token.restore_number < verification.below AS suspended, verification.unverified
 FROM verification, unnest($1::bytea[]) AS asked(hash)
 JOIN access_token AS token ON token.hash = asked.hash

@@ -1,5 +1,5 @@
 import { GRANT_STATUSES } from '@phds/catalog/wire-names';
-import type { OwnGrant } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import type { AppGrant } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { unavailable } from '@phds/service-kit/errors';
 import { z } from 'zod';
 import { type Exchange, pathParameter, takeFromLimit } from '../exchange.ts';
@@ -166,7 +166,7 @@ async function checkForApp({ gateway }: Exchange, tokenHash: Uint8Array, query: 
   }
 }
 
-function toOwnGrant(grant: OwnGrant): z.infer<typeof ownGrantJson> {
+function toOwnGrant(grant: AppGrant): z.infer<typeof ownGrantJson> {
   return {
     id: grant.id,
     sub: toNullable(grant.sub),

@@ -1,9 +1,14 @@
 import { type AskedScopes, parseAskedScopes, wantsPatient } from '@phds/catalog/fhir/words';
 import type { Scope } from '@phds/catalog/scopes';
 import { countCharacters, findShownTextFault } from '@phds/catalog/shown-text';
+import type { OpenAuthorizationRequest } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { AppError, invalidRequest, type Violation } from '@phds/service-kit/errors';
 import type { App } from './app.ts';
-import { isRegistered } from './redirect-uri.ts';
+import { isRegistered } from './domain/redirect-uri.ts';
+import type {
+  AuthorizationCode as CodeRow,
+  AuthorizationRequest as RequestRow,
+} from './store/generated/client.ts';
 
 /** Longest `state`, in characters. */
 const STATE_MAX_LENGTH = 4096;
@@ -12,54 +17,12 @@ const STATE_MAX_LENGTH = 4096;
 const PURPOSE_MAX_LENGTH = 500;
 
 /** An app's request, stored until the user has decided. */
-export interface AuthorizationRequest {
-  readonly pendingId: string;
-  readonly clientId: string;
-  readonly appEpoch: number;
-  readonly redirectUri: string;
-  /** Unchanged as sent by the app; null when not sent. */
-  readonly state: string | null;
-  /** SHA-256 of the verifier, base64url (RFC 7636, S256); null without PKCE. */
-  readonly codeChallenge: string | null;
-  /** Thumbprint of the key to which the code is bound (RFC 9449 section 10); null for none. */
-  readonly dpopJkt: string | null;
+export interface AuthorizationRequest extends Omit<RequestRow, 'scopes'> {
   readonly scopes: readonly Scope[];
-  /** Whether the tokens of the exchange get all scopes of the grant, not only those of this approval. */
-  readonly includeGrantedScopes: boolean;
-  /** How the app named the scopes if not only by their names: as in AskedScopes. */
-  readonly askedWords: readonly string[];
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-}
-
-/** The parameters that are validated once client and redirect URI are known to be valid. */
-export interface RequestParameters {
-  readonly scope?: string | undefined;
-  /** Address of the interface that the tokens are for (SMART App Launch 2). */
-  readonly aud?: string | undefined;
-  readonly state?: string | undefined;
-  readonly responseType?: string | undefined;
-  readonly responseMode?: string | undefined;
-  readonly codeChallenge?: string | undefined;
-  readonly codeChallengeMethod?: string | undefined;
-  readonly dpopJkt?: string | undefined;
-  readonly purpose?: string | undefined;
-  readonly includeGrantedScopes?: string | undefined;
-  /** Not allowed in a pushed request. */
-  readonly requestUri?: string | undefined;
-  readonly request?: string | undefined;
 }
 
 /** The validated parameters. */
-export interface AcceptedParameters {
-  readonly scopes: readonly Scope[];
-  readonly state: string | null;
-  readonly codeChallenge: string | null;
-  readonly dpopJkt: string | null;
-  readonly purpose: string;
-  readonly includeGrantedScopes: boolean;
-  readonly askedWords: readonly string[];
-}
+export type AcceptedParameters = ReturnType<typeof parseRequestParameters>;
 
 /** A SHA-256 in base64url has 43 characters without padding; no verifier and no key could match another text. */
 const BASE64URL_SHA256 = /^[A-Za-z0-9_-]{43}$/;
@@ -69,10 +32,10 @@ const BASE64URL_SHA256 = /^[A-Za-z0-9_-]{43}$/;
  * 6749 section 3.1). Throws `invalid_request` that names every invalid one, else `invalid_scope`.
  */
 export function parseRequestParameters(
-  parameters: RequestParameters,
+  parameters: OpenAuthorizationRequest,
   app: Pick<App, 'scopes' | 'requirePkce'>,
   fhirBase: string,
-): AcceptedParameters {
+) {
   const context = { base: fhirBase, registered: app.scopes };
   const asked = parseAskedScopes(parameters.scope ?? '', context);
   const isSmart = wantsPatient(asked.words);
@@ -90,7 +53,7 @@ export function parseRequestParameters(
   if (violations.length > 0) throw invalidRequest(violations);
   return {
     scopes: requireRegistered(asked, app.scopes),
-    askedWords: asked.words,
+    askedWords: [...asked.words],
     state: parameters.state || null,
     codeChallenge: parameters.codeChallenge || null,
     dpopJkt: parameters.dpopJkt || null,
@@ -149,18 +112,18 @@ export function findSettingsFault(
   return null;
 }
 
-function checkResponseType({ responseType }: RequestParameters): Violation[] {
+function checkResponseType({ responseType }: OpenAuthorizationRequest): Violation[] {
   if (!responseType || responseType === 'code') return [];
   return [{ parameter: 'response_type', message: 'must be code' }];
 }
 
 /** Whoever waits for a fragment or a form would wait for ever. */
-function checkResponseMode({ responseMode }: RequestParameters): Violation[] {
+function checkResponseMode({ responseMode }: OpenAuthorizationRequest): Violation[] {
   if (!responseMode || responseMode === 'query') return [];
   return [{ parameter: 'response_mode', message: 'must be query' }];
 }
 
-function checkState({ state }: RequestParameters): Violation[] {
+function checkState({ state }: OpenAuthorizationRequest): Violation[] {
   if (!state) return [];
   if (countCharacters(state) > STATE_MAX_LENGTH) {
     return [{ parameter: 'state', message: `must have at most ${STATE_MAX_LENGTH} characters` }];
@@ -170,7 +133,7 @@ function checkState({ state }: RequestParameters): Violation[] {
 }
 
 /** The tokens of SMART are for one interface; a wrong `aud` tells that the app means another server. */
-function checkAudience({ aud }: RequestParameters, isSmart: boolean, fhirBase: string): Violation[] {
+function checkAudience({ aud }: OpenAuthorizationRequest, isSmart: boolean, fhirBase: string): Violation[] {
   if (aud === fhirBase || aud === `${fhirBase}/` || (!aud && !isSmart)) return [];
   return [
     {
@@ -181,7 +144,7 @@ function checkAudience({ aud }: RequestParameters, isSmart: boolean, fhirBase: s
 }
 
 function checkPkce(
-  { codeChallenge, codeChallengeMethod }: RequestParameters,
+  { codeChallenge, codeChallengeMethod }: OpenAuthorizationRequest,
   requiredFor: string | false,
 ): Violation[] {
   if (!codeChallenge) {
@@ -200,12 +163,12 @@ function checkPkce(
   ];
 }
 
-function checkThumbprint({ dpopJkt }: RequestParameters): Violation[] {
+function checkThumbprint({ dpopJkt }: OpenAuthorizationRequest): Violation[] {
   if (!dpopJkt || BASE64URL_SHA256.test(dpopJkt)) return [];
   return [{ parameter: 'dpop_jkt', message: 'must be the SHA-256 thumbprint of a key in base64url' }];
 }
 
-function checkPurpose({ purpose }: RequestParameters): Violation[] {
+function checkPurpose({ purpose }: OpenAuthorizationRequest): Violation[] {
   if (!purpose) return [];
   if (countCharacters(purpose) > PURPOSE_MAX_LENGTH) {
     return [{ parameter: 'purpose', message: `must have at most ${PURPOSE_MAX_LENGTH} characters` }];
@@ -214,13 +177,13 @@ function checkPurpose({ purpose }: RequestParameters): Violation[] {
   return message === null ? [] : [{ parameter: 'purpose', message }];
 }
 
-function checkIncludeGrantedScopes({ includeGrantedScopes }: RequestParameters): Violation[] {
+function checkIncludeGrantedScopes({ includeGrantedScopes }: OpenAuthorizationRequest): Violation[] {
   if (!includeGrantedScopes || ['true', 'false'].includes(includeGrantedScopes)) return [];
   return [{ parameter: 'include_granted_scopes', message: 'must be true or false' }];
 }
 
 /** A reference would replace the validated parameters (RFC 9126 section 2.1); request objects (RFC 9101) are not supported. */
-function checkRequestObjects({ requestUri, request }: RequestParameters): Violation[] {
+function checkRequestObjects({ requestUri, request }: OpenAuthorizationRequest): Violation[] {
   const reference = {
     parameter: 'request_uri',
     message: 'must be one of this service, and cannot be pushed; send the parameters themselves',
@@ -233,28 +196,9 @@ function checkRequestObjects({ requestUri, request }: RequestParameters): Violat
 export const CODE_MAX_FAILED_ATTEMPTS = 5;
 
 /** A stored authorization code, identified by its SHA-256. */
-export interface AuthorizationCode {
+export interface AuthorizationCode extends Omit<CodeRow, 'hash' | 'scopes' | 'restoreNumber'> {
   readonly hash: Uint8Array;
-  readonly pendingId: string;
-  readonly clientId: string;
-  readonly userId: string;
-  readonly grantId: string;
   readonly scopes: readonly Scope[];
-  /** Whether the tokens get all scopes of the grant, not only these. */
-  readonly includeGrantedScopes: boolean;
-  /** As in AuthorizationRequest. */
-  readonly askedWords: readonly string[];
-  readonly redirectUri: string;
-  readonly codeChallenge: string | null;
-  /** Thumbprint of the key that the exchange has to prove; null for any or none. */
-  readonly dpopJkt: string | null;
-  readonly appEpoch: number;
-  readonly issuedAt: Date;
-  readonly expiresAt: Date;
-  readonly consumedAt: Date | null;
-  /** The family created by its exchange; null while unused. */
-  readonly familyId: string | null;
-  readonly failedAttempts: number;
   /** Whether it was issued before an unconfirmed restore of the database. */
   readonly suspended: boolean;
 }

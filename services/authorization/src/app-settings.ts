@@ -1,5 +1,6 @@
 import { parseScopeList, SCOPE_NAMES } from '@phds/catalog/scopes';
 import { countCharacters, findNameFault, findShownTextFault } from '@phds/catalog/shown-text';
+import type { AppSettings as AppSettingsMessage } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import type { Violation } from '@phds/service-kit/errors';
 import { invalidRequest } from '@phds/service-kit/errors';
 import {
@@ -9,10 +10,9 @@ import {
   isPublic,
   type KeyFetch,
   type PublicApps,
-  type TokenEndpointAuthMethod,
 } from './app.ts';
-import { parsePublicKeys } from './public-keys.ts';
-import { findRedirectUriFault, findWebUrlFault, REDIRECT_URIS_MAX } from './redirect-uri.ts';
+import { parsePublicKeys } from './domain/public-keys.ts';
+import { findRedirectUriFault, findWebUrlFault, REDIRECT_URIS_MAX } from './domain/redirect-uri.ts';
 
 /** The texts of an app: their maximum length in characters, and the reason why one is invalid, or null. */
 const TEXTS = {
@@ -26,23 +26,7 @@ type TextField = keyof typeof TEXTS;
 const TEXT_FIELDS = Object.keys(TEXTS) as TextField[];
 
 /** Settings as sent by a developer; absent and empty lists count as not sent. */
-export interface SettingsInput {
-  readonly name?: string | undefined;
-  readonly redirectUris: readonly string[];
-  readonly scopes: readonly string[];
-  readonly description?: string | undefined;
-  readonly developerName?: string | undefined;
-  readonly homepageUrl?: string | undefined;
-  readonly privacyPolicyUrl?: string | undefined;
-  readonly requirePkce?: boolean | undefined;
-  readonly tokenEndpointAuthMethod?: string | undefined;
-  /** A JSON Web Key Set as JSON; an empty text clears it. */
-  readonly jwks?: string | undefined;
-  /** An empty text clears it. */
-  readonly jwksUri?: string | undefined;
-  readonly dpopBoundAccessTokens?: boolean | undefined;
-  readonly requirePushedAuthorizationRequests?: boolean | undefined;
-}
+export type SettingsInput = Omit<AppSettingsMessage, '$typeName' | '$unknown'>;
 
 type KnownSettings = AppSettings & KeyFetch;
 type JudgedSettings = KnownSettings & Pick<App, 'applicationType'>;
@@ -165,13 +149,17 @@ function collectChange(
   return { ...change, ...collectKeys(input, violations) };
 }
 
+/** How an app authenticates itself (RFC 7591 section 2). The secret may be in the body as well. `none` is for public apps. */
+const AUTH_METHODS: readonly string[] = ['client_secret_basic', 'private_key_jwt', 'none'];
+
 const FLAGS = ['requirePkce', 'dpopBoundAccessTokens', 'requirePushedAuthorizationRequests'] as const;
 
-function collectMethod(text: string, violations: Violation[]): TokenEndpointAuthMethod {
-  if (text === 'client_secret_basic' || text === 'private_key_jwt' || text === 'none') return text;
-  const message = 'must be client_secret_basic or private_key_jwt';
-  violations.push({ parameter: 'tokenEndpointAuthMethod', message });
-  return 'client_secret_basic';
+function collectMethod(text: string, violations: Violation[]): string {
+  if (!AUTH_METHODS.includes(text)) {
+    const message = 'must be client_secret_basic or private_key_jwt';
+    violations.push({ parameter: 'tokenEndpointAuthMethod', message });
+  }
+  return text;
 }
 
 function collectKeys({ jwks, jwksUri }: SettingsInput, violations: Violation[]): SettingsChange {
