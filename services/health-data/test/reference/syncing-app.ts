@@ -31,7 +31,6 @@ export class SyncingApp {
   readonly #kept = new Map<string, unknown>();
   /** First day that the person shares (YYYY-MM-DD); null for all. */
   dataFrom: string | null = null;
-  starts = 1;
 
   /** `type` is the name of a metric type; empty for all. */
   constructor(userId: string, type: string) {
@@ -47,7 +46,6 @@ export class SyncingApp {
       if (answer.reason !== 'cursor_expired') throw answer;
       this.#cursor = null;
       this.#kept.clear();
-      this.starts += 1;
       return true;
     }
     if (crashes) return true;
