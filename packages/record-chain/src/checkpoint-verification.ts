@@ -18,7 +18,7 @@ export interface StoredCheckpoint {
   readonly jws: string;
 }
 
-export interface CheckpointSource {
+interface CheckpointSource {
   /** Pages of checkpoints, ordered by number. */
   readonly checkpoints: AsyncIterable<readonly StoredCheckpoint[]>;
   /** The newest stored one, which says what was dropped; null without a signed one. */

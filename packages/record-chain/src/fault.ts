@@ -1,5 +1,5 @@
 /** What was done to the records. */
-export type FaultKind =
+type FaultKind =
   /** Differs from what was written. */
   | 'changed'
   /** Was written but is missing. */

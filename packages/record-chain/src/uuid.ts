@@ -15,9 +15,3 @@ export function toUuidText(bytes: Uint8Array): string {
 export function timeOfUuid(bytes: Uint8Array): number {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).readUIntBE(0, 6);
 }
-
-/** The smallest UUID version 7 of a Unix millisecond, for range queries by time. */
-export function firstUuidOf(millisecond: number): string {
-  const hex = Math.max(0, Math.ceil(millisecond)).toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
-}

@@ -29,7 +29,7 @@ export interface DroppedPart extends ChainLink {
   readonly at: number;
 }
 
-export interface VerificationSource {
+interface VerificationSource {
   /** Pages of the batches, ordered by `at`, `writer`, `seq`. */
   readonly batches: AsyncIterable<readonly ChainedBatch[]>;
   /** Pages of the records, ordered by id. */

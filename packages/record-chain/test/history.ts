@@ -1,5 +1,5 @@
 import { type ChainedBatch, digestAccessRecord, hashBatch, hashBeginning } from '../src/chain.ts';
-import { firstUuidOf, parseUuid } from '../src/uuid.ts';
+import { parseUuid } from '../src/uuid.ts';
 import type { StoredAccessRecord } from '../src/verification.ts';
 
 export const WRITERS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
@@ -20,7 +20,8 @@ export function makeHistory(batchesEach = 4, recordsEach = 3): History {
     for (const [index, writer] of WRITERS.entries()) {
       const at = START + seq * 1_000;
       const records = Array.from({ length: recordsEach }, (_, ordinal): StoredAccessRecord => {
-        const id = parseUuid(firstUuidOf(at));
+        const id = Buffer.alloc(16);
+        id.writeUIntBE(at, 0, 6);
         serial += 1;
         id.writeUInt32BE(serial, 12);
         const content = {

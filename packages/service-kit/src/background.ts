@@ -23,7 +23,7 @@ export function reportFailures(metrics: Metrics, log: Pick<Logger, 'warn'>): Fai
   };
 }
 
-export interface PeriodicOptions {
+interface PeriodicOptions {
   /** Milliseconds between two runs. */
   readonly intervalMs: number;
   /** Whether to run immediately. */
@@ -65,7 +65,7 @@ export function startPeriodic(
  */
 export type PrunedTables = Readonly<Record<string, (limit: number) => Promise<number>>>;
 
-export interface PruningOptions {
+interface PruningOptions {
   /** Milliseconds between two rounds. */
   readonly intervalMs: number;
   readonly failureOf: FailureReports;

@@ -31,7 +31,7 @@ export interface Violation {
   readonly message: string;
 }
 
-export interface AppErrorOptions {
+interface AppErrorOptions {
   readonly violations?: readonly Violation[];
   readonly requiredScope?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;

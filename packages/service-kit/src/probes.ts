@@ -6,7 +6,7 @@ import type { Metrics } from './telemetry/metrics.ts';
 
 const CHECK_INTERVAL_MS = 2_000;
 
-export interface ReadinessWatchOptions {
+interface ReadinessWatchOptions {
   /** Whether the service is ready, as its probe answers. May reject with the reason why it is not. */
   readonly check: () => Promise<boolean>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
@@ -64,7 +64,7 @@ function toFields(reason: unknown): object {
 const REQUEST_TIMEOUT_MS = 30_000;
 const DRAIN_LIMIT_MS = 5_000;
 
-export interface ProbeServerOptions {
+interface ProbeServerOptions {
   /** Whether the service can work now. */
   readonly isReady: () => Promise<boolean>;
   /** Default: /metrics is not served. */

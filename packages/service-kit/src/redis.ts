@@ -29,7 +29,7 @@ export interface RedisConnectionOptions {
   readonly commandTimeoutMs?: number;
 }
 
-export interface RedisSubscription {
+interface RedisSubscription {
   readonly channels: readonly string[];
   /** Receives the bytes of a published message. Must not throw. */
   readonly onMessage: (channel: string, payload: Buffer) => void;

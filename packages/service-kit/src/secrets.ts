@@ -10,7 +10,7 @@ const PREFIX = {
   refresh_token: 'phds_rt_',
 } as const;
 
-export type SecretKind = keyof typeof PREFIX;
+type SecretKind = keyof typeof PREFIX;
 
 const ENTROPY_BYTES = 32;
 const ENTROPY_DIGITS = 43;

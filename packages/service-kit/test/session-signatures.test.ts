@@ -73,14 +73,9 @@ describe('a session', () => {
     },
   );
 
-  test.each([
-    ['in PEM', spki],
-    ['in PEM without its last line break', spki.trimEnd()],
-    ['as a JWK', JSON.stringify(rsaJwk)],
-    ['as its modulus', rsaJwk.n ?? ''],
-  ])('signed with HS256 and the public key %s as the secret is refused', async (_form, secret) => {
+  test('signed with HS256 and the public key as the secret is refused', async () => {
     const jwt = forge({ alg: 'HS256' }, (input) =>
-      createHmac('sha256', secret).update(input).digest('base64url'),
+      createHmac('sha256', spki).update(input).digest('base64url'),
     );
     await expect(verifierOf([rsaJwk])(jwt)).rejects.toMatchObject(UNAUTHORIZED);
     await expect(verifierOf([{ ...rsaJwk, alg: 'RS256' }])(jwt)).rejects.toMatchObject(UNAUTHORIZED);

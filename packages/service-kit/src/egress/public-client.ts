@@ -11,7 +11,7 @@ const ATTEMPT_MS = 10_000;
 const MAX_IGNORED_BYTES = 1_024;
 
 /** An HTTP proxy, with its user name and password in the URL if it asks for them. */
-export interface EgressProxy {
+interface EgressProxy {
   readonly url: URL;
   /** Receives why the proxy serves nobody: it cannot be reached, refuses the credentials, or is none. Contains no credentials. */
   readonly onFailure: (error: unknown) => void;
@@ -39,7 +39,7 @@ export type EgressFailure =
   | 'tls_failed'
   | 'connection_failed';
 
-export interface EgressAnswer {
+interface EgressAnswer {
   /** Null without an answer. */
   readonly status: number | null;
   /** Null for a status of 200 to 299. */
@@ -47,7 +47,7 @@ export interface EgressAnswer {
 }
 
 /** An answer with what it contains, null if that is longer than wanted. Both are empty after a failure. */
-export interface EgressContent extends EgressAnswer {
+interface EgressContent extends EgressAnswer {
   readonly contentType: string;
   readonly body: string | null;
 }
@@ -59,7 +59,7 @@ interface EgressRequest {
 }
 
 /** Requests to hosts that others name. No request rejects, unless the signal is aborted. Each takes a limited time. */
-export interface PublicClient {
+interface PublicClient {
   /** Whether a URL may be requested, as far as it tells: an address must be public. */
   mayRequest(url: string): boolean;
   post(request: EgressRequest, signal: AbortSignal): Promise<EgressAnswer>;
@@ -271,7 +271,7 @@ function toFailure(error: unknown): EgressFailure {
 }
 
 /** All addresses of a host name, IPv4 and IPv6. Rejects or returns none when it has no address. */
-export type ResolveName = (name: string) => Promise<readonly string[]>;
+type ResolveName = (name: string) => Promise<readonly string[]>;
 
 const LOOKUP_MS = 2_000;
 const LOOKUP_TRIES = 2;
@@ -287,7 +287,7 @@ export function isPublicAddress(text: string): boolean {
   return address.kind() === 'ipv4' || (address as ipaddr.IPv6).match(...ASSIGNED_IPV6);
 }
 
-export function isLoopbackAddress(text: string): boolean {
+function isLoopbackAddress(text: string): boolean {
   return isIP(text) !== 0 && ipaddr.process(text).range() === 'loopback';
 }
 

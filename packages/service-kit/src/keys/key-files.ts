@@ -194,7 +194,7 @@ export function findThumbprint(privateKeyPem: string): Promise<string> {
 }
 
 /** PKCS #8 PEM of a new Ed25519 key. */
-export function newPrivateKey(): string {
+function newPrivateKey(): string {
   return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString().trim();
 }
 

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { withConnection } from './postgres.ts';
 import { toDatabaseUrl, toOwnerRole, toReaderRole, toRuntimeRole, toSchemaName } from './postgres-names.ts';
 
-export interface ServiceDatabaseOptions {
+interface ServiceDatabaseOptions {
   /** Connection string of a role that may create databases and roles. The database in it is only used to connect. */
   readonly adminUrl: string;
   /** Service name, such as `health-data`. */

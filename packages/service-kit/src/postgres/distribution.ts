@@ -4,7 +4,7 @@
  */
 
 /** Tables whose rows Citus spreads over servers by a hash of one column. Rows with the same value are on the same server. */
-export interface DistributedSchema {
+interface DistributedSchema {
   readonly schema: string;
   readonly column: string;
   /** All of them share their shards with the first one. */
@@ -38,7 +38,7 @@ export const DISTRIBUTED: DistributedSchema = {
 export const SHARD_COUNT = 128;
 
 /** Why a table stays on one server. */
-export type LocalReason =
+type LocalReason =
   /** The judgement of an access reads it in one snapshot, and a revocation changes it in one commit. */
   | 'ledger'
   /** Written in the same transaction as the ledger. */

@@ -16,7 +16,7 @@ export interface MigrationTarget {
 }
 
 /** How migrations wait for locks of the running service, whose later statements wait behind them. */
-export interface LockWaits {
+interface LockWaits {
   /** Longest wait for one lock. */
   readonly timeoutMs: number;
   /** How often a migration is tried that waited longer. */

@@ -239,7 +239,7 @@ export async function inTransaction<T>(
  * connection when the caller gives up during one. It commits only while there is time for the commit and the answer; otherwise it
  * rolls back.
  */
-export class WatchedClient extends pg.Client implements Ongoing {
+class WatchedClient extends pg.Client implements Ongoing {
   readonly #socket: Socket;
   /** Deadline of the call that last used the client. */
   #deadline: Deadline | undefined;

@@ -5,7 +5,7 @@ import sql from 'sql-template-tag';
 import { inTransaction } from './postgres.ts';
 
 /** A pool, or a connection in a transaction. */
-export type Queryable = pg.Pool | pg.ClientBase;
+type Queryable = pg.Pool | pg.ClientBase;
 
 /** A tag as `sql`, whose pieces nest in it; values go to Postgres apart from the text. */
 type Tag<Result> = (text: TemplateStringsArray, ...values: unknown[]) => Promise<Result>;

@@ -24,7 +24,7 @@ export class Unverified extends Error {
 }
 
 /** The instance's id and position, compared with its row. The id is null while nothing is remembered. */
-export type RememberedPosition = readonly [id: string | null, position: number];
+type RememberedPosition = readonly [id: string | null, position: number];
 
 /** The statement that compares a database with the expected position; prepared statements of the services repeat its condition. */
 function toVerification(schema: string): string {
@@ -56,7 +56,7 @@ export async function queryVerified<Row extends object>(
 
 type Say = (details: object, text: string) => void;
 
-export interface RestoreGuardOptions {
+interface RestoreGuardOptions {
   readonly pool: pg.Pool;
   /** The schema of the restore tables. */
   readonly schema: string;

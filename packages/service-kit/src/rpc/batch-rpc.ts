@@ -96,7 +96,7 @@ function toFailure(error: unknown): AnswerInit {
 }
 
 /** A call of an rpc that a batch rpc carries. */
-export interface CarriedCall<I extends DescMessage> {
+interface CarriedCall<I extends DescMessage> {
   readonly request: MessageInitShape<I>;
   /** The access assertion, for rpcs that require one. */
   readonly assertion?: string;

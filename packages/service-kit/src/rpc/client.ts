@@ -69,7 +69,7 @@ const WITHOUT_FAILING = {
   },
 };
 
-export const CHANNEL_OPTIONS = {
+const CHANNEL_OPTIONS = {
   'grpc.service_config': JSON.stringify({ loadBalancingConfig: [WITHOUT_FAILING] }),
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,

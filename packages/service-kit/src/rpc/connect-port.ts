@@ -22,12 +22,12 @@ import { toConnectError } from './errors.ts';
 import type { RpcService } from './service.ts';
 import type { TlsFiles } from './tls.ts';
 
-export interface ConnectLimits {
+interface ConnectLimits {
   readonly maxMessageBytes: number;
   readonly maxDeadlineMs: number;
 }
 
-export interface ConnectServer {
+interface ConnectServer {
   readonly server: Server;
   /** Waits a limited time for calls in progress. */
   close(): Promise<void>;

@@ -50,7 +50,7 @@ export function createOperatorRecordClient(consent: RpcChannel): OperatorRecord 
 }
 
 /** Parts of an operator's call. */
-export interface OperatorCall {
+interface OperatorCall {
   readonly operator: string;
   readonly request: object;
   readonly context: RpcContext;

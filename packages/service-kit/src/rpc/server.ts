@@ -64,7 +64,7 @@ export interface RpcServerOptions {
 }
 
 /** The open ports; null for one not requested. */
-export interface RpcPorts {
+interface RpcPorts {
   readonly rpcPort: number;
   readonly probePort: number | null;
   readonly connectPort: number | null;

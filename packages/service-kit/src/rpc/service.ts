@@ -47,7 +47,7 @@ export type Admitted<Service extends DescService> = {
 };
 
 /** The rpc whose calls each batch rpc carries. It admits the same callers. */
-export type Carried<Service extends DescService> = {
+type Carried<Service extends DescService> = {
   readonly [Rpc in BatchNames<Service>]: Names<Service>;
 };
 

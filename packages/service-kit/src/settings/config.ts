@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 /** A setting that cannot be used, and why. The reason contains no secret. */
-export interface SettingProblem {
+interface SettingProblem {
   readonly setting: string;
   readonly reason: string;
 }

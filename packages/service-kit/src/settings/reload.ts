@@ -8,7 +8,7 @@ const INTERVAL_MS = 10_000;
 
 type TlsSettings = Parameters<typeof toTlsFiles>[0];
 
-export interface ReloadOptions {
+interface ReloadOptions {
   readonly metrics: Metrics;
   readonly log: Pick<Logger, 'info' | 'error'>;
   /** Milliseconds between two looks at the files. */

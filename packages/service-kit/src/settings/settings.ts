@@ -95,7 +95,7 @@ export function rpcSettings(defaults: { readonly rpc: number; readonly probes: n
 const LOOPBACK = /^((.+\.)?localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
 
 /** Whether the host of a URL, or an address, is this machine. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return LOOPBACK.test(host);
 }
 

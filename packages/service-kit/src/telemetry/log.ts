@@ -29,11 +29,11 @@ const SECRET_TEXT =
   /phds_(?:cs|ac|at|rt)_\w{8,}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|(?<=:\/\/[^\s:/@]+:)[^\s@/]+(?=@)/g;
 
 /** Removes secrets from external text, such as a driver's message. */
-export function scrub(text: string): string {
+function scrub(text: string): string {
   return text.replace(SECRET_TEXT, '[redacted]');
 }
 
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly service: string;
   readonly level?: string;
   readonly destination?: DestinationStream;
@@ -113,7 +113,7 @@ export type SecurityEvent =
   | 'operator-act';
 
 /** Never a secret, a path or a person. */
-export interface SecurityFields {
+interface SecurityFields {
   readonly requestId?: string;
   /** Pattern of the route, or the rpc. */
   readonly route: string;

@@ -10,7 +10,7 @@ import {
 } from 'prom-client';
 
 /** A metric without its values. Labels never contain an id of a person, an app, a token or a request, nor a health value. */
-export interface MetricDeclaration<Label extends string = never> {
+interface MetricDeclaration<Label extends string = never> {
   /** `phds_…`, with the unit, and with `_total` for counters. */
   readonly name: string;
   /** What the metric tells, in one line. */
@@ -20,17 +20,15 @@ export interface MetricDeclaration<Label extends string = never> {
 }
 
 /** A value and its labels. */
-export type Labelled<Label extends string> = readonly [Readonly<Partial<Record<Label, string>>>, number];
+type Labelled<Label extends string> = readonly [Readonly<Partial<Record<Label, string>>>, number];
 
 /** Upper bounds of durations in seconds: from a cached answer to the longest deadline. */
-export const DURATION_BUCKETS = [
-  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
-];
+const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Upper bounds of the sizes of batches. */
 export const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** Name of the service. */
   readonly service: string;
   /**
@@ -133,7 +131,7 @@ export class Metrics {
 }
 
 /** A pool of `pg`. */
-export interface MeasuredPool {
+interface MeasuredPool {
   readonly totalCount: number;
   readonly idleCount: number;
   readonly waitingCount: number;

@@ -39,7 +39,7 @@ import { sampledLogOf } from './log.ts';
 const MAX_ATTRIBUTE_LENGTH = 1_000;
 const LAST_EXPORT_MS = 3_000;
 
-export interface TracingOptions {
+interface TracingOptions {
   /** Name in traces, unless `OTEL_SERVICE_NAME` says another. */
   readonly service: string;
   readonly log: Logger;
@@ -141,7 +141,7 @@ const EXPORTED: ReadonlySet<string> = new Set([
 ]);
 
 /** Exports spans without anything that is not known to be harmless: other attributes, texts of errors, and `tracestate`. */
-export function exportSafely(exporter: SpanExporter): SpanExporter {
+function exportSafely(exporter: SpanExporter): SpanExporter {
   return {
     export: (spans, done) => exporter.export(spans.map(toSafeSpan), done),
     shutdown: () => exporter.shutdown(),

@@ -127,8 +127,8 @@ export const SERVICE_ROLES = [
   'ingest',
 ] as const;
 
-export type OperatorRole = (typeof OPERATOR_ROLES)[number];
-export type ServiceRole = (typeof SERVICE_ROLES)[number];
+type OperatorRole = (typeof OPERATOR_ROLES)[number];
+type ServiceRole = (typeof SERVICE_ROLES)[number];
 type Role = OperatorRole | ServiceRole;
 
 const OPERATOR = 'operator:';

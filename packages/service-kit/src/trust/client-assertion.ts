@@ -47,9 +47,7 @@ interface AcceptedAssertion {
  * A genuine assertion that may have been used, or why it is none and whether it named a key that is not in the set. `fault` is for logs and for
  * the developer of the app; it never quotes the assertion, which anybody can send.
  */
-export type JudgedAssertion =
-  | AcceptedAssertion
-  | { readonly fault: string; readonly namesUnknownKey: boolean };
+type JudgedAssertion = AcceptedAssertion | { readonly fault: string; readonly namesUnknownKey: boolean };
 
 export type AssertionVerifier = (assertion: string, signer: AssertionSigner) => Promise<JudgedAssertion>;
 

@@ -9,8 +9,8 @@ import { sha256 } from '../secrets.ts';
 export const POSSESSION_ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519', 'PS256'] as const;
 
 /** How far `iat` may be behind and ahead of our clock, in seconds. */
-export const PROOF_AGE_SECONDS = 60;
-export const PROOF_AHEAD_SECONDS = 30;
+const PROOF_AGE_SECONDS = 60;
+const PROOF_AHEAD_SECONDS = 30;
 
 /** For so long a used proof is remembered, in seconds: longer than it could be accepted again. */
 export const PROOF_MEMORY_SECONDS = PROOF_AGE_SECONDS + PROOF_AHEAD_SECONDS + 5;
@@ -22,7 +22,7 @@ const MAX_JTI_CHARACTERS = 256;
 class ProofFault extends Error {}
 
 /** What a proof has to be about. */
-export interface ProofSubject {
+interface ProofSubject {
   readonly method: string;
   /** The public URL of the request, without query and fragment. */
   readonly url: string;
@@ -205,7 +205,7 @@ function parseObject(part: string): Readonly<Record<string, unknown>> {
 }
 
 /** The thumbprint of a public key: SHA-256 in base64url of its members in alphabetical order (RFC 7638 section 3). */
-export function thumbprintOf({ crv, e, kty, n, x, y }: Readonly<Record<string, unknown>>): string {
+function thumbprintOf({ crv, e, kty, n, x, y }: Readonly<Record<string, unknown>>): string {
   return sha256(JSON.stringify({ crv, e, kty, n, x, y })).toString('base64url');
 }
 

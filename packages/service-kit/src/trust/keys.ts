@@ -61,7 +61,7 @@ export interface SessionKeys extends AsyncDisposable {
   readonly find: JWTVerifyGetKey;
 }
 
-export interface SessionKeysOptions {
+interface SessionKeysOptions {
   /** Receives the error of a failed fetch in the background. */
   readonly onFailure: (error: unknown) => void;
   /** Maximum wait for the key set, in milliseconds. */

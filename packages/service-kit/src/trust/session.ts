@@ -40,7 +40,7 @@ export interface Session {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-export interface SessionVerifierOptions {
+interface SessionVerifierOptions {
   readonly issuer: string;
   /** The accepted audiences: our client id at the identity provider, the audience of the host application's own sessions. */
   readonly audience: string | readonly string[];
