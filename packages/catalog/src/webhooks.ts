@@ -45,4 +45,3 @@ export type WebhookFailure = (typeof WEBHOOK_FAILURES)[number];
  * operator of the service has paused it; events wait.
  */
 export const WEBHOOK_DISABLED = ['gone', 'paused'] as const;
-export type WebhookDisabled = (typeof WEBHOOK_DISABLED)[number];

@@ -1,14 +1,9 @@
-import { PROBLEM_CODES, PROBLEMS, type ProblemCode, toProblemType } from '@phds/catalog/problems';
+import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '@phds/catalog/problems';
 import { problems, renderExample } from './recorded.ts';
 
 /** The page about one code, as Markdown: what it means, what to do, and an example that was really answered. */
 export function toProblemPage(code: ProblemCode): string {
   return `# ${code}\n\n${toContent(code, '##')}\nBack to [all error codes](problems.md).\n`;
-}
-
-/** The address of the page about a code. */
-export function toProblemPath(code: ProblemCode): string {
-  return toProblemType(code);
 }
 
 /** All codes on one page, as Markdown. */

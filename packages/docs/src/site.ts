@@ -1,5 +1,5 @@
-import { PROBLEM_CODES } from '@phds/catalog/problems';
-import { toProblemPage, toProblemPath, toProblemsPage } from './problem-pages.ts';
+import { PROBLEM_CODES, toProblemType } from '@phds/catalog/problems';
+import { toProblemPage, toProblemsPage } from './problem-pages.ts';
 import { GROUPS, readPages, titleOf } from './source.ts';
 
 const LINK = /\[([^\]]+)\]\(([^)\s]+)\)/g;
@@ -10,7 +10,7 @@ export function toSite(): Map<string, string> {
   const guides = readPages().map(
     ({ slug, markdown }) => [toName(slug), slug === 'problems' ? toProblemsPage() : markdown] as const,
   );
-  const problems = PROBLEM_CODES.map((code) => [toProblemPath(code).slice(1), toProblemPage(code)] as const);
+  const problems = PROBLEM_CODES.map((code) => [toProblemType(code).slice(1), toProblemPage(code)] as const);
   return new Map([...guides, ...problems]);
 }
 

@@ -219,8 +219,6 @@ const WORKOUTS: Readonly<Record<Exclude<Bout['kind'], 'stroll'>, string>> = {
 class RecordWriter {
   readonly #owner: string;
   readonly #toDate: (instant: number) => string;
-  /** The common beginning of all records of a type and source. */
-  readonly #heads = new Map<string, string>();
 
   constructor(profile: Profile | null, toDate: (instant: number) => string) {
     this.#owner = profile?.name.split(' ')[0] ?? 'Somebody';
@@ -231,7 +229,9 @@ class RecordWriter {
   record({ type, start, end, value, source }: SyntheticReading, timeZone: string): string {
     const apple = APPLE_TYPES[type];
     if (apple === undefined) return '';
-    const head = this.#headOf(type, apple, source);
+    const { identifier, unit } = apple;
+    const units = unit === '' ? '' : ` unit="${unit}"`;
+    const head = ` <Record type="${identifier}" ${this.#sign(source)}${units}`;
     const metadata = writeMetadata(type, apple, source, timeZone);
     return `${head} ${this.#dates(start, end)} value="${apple.toValue(value)}"${metadata === '' ? '/>\n' : `>\n${metadata} </Record>\n`}`;
   }
@@ -257,16 +257,6 @@ class RecordWriter {
     const created = end + (3 + (Math.floor(start / SECOND_MS) % 97)) * SECOND_MS;
     const [startDate, endDate] = [this.#toDate(start), this.#toDate(end)];
     return `creationDate="${this.#toDate(created)}" startDate="${startDate}" endDate="${endDate}"`;
-  }
-
-  #headOf(type: MetricName, { identifier, unit }: AppleType, source: Source): string {
-    const key = `${type} ${source}`;
-    const known = this.#heads.get(key);
-    if (known !== undefined) return known;
-    const units = unit === '' ? '' : ` unit="${unit}"`;
-    const head = ` <Record type="${identifier}" ${this.#sign(source)}${units}`;
-    this.#heads.set(key, head);
-    return head;
   }
 
   #sign(source: Source): string {
