@@ -19,7 +19,7 @@ describeWithChromium('the developer console', () => {
     const refused = await app.read(accessToken, '/api/v1/profile');
     const { page } = await visits.open(`/console/${app.clientId}`, { session });
     await page.getByRole('link', { name: 'Log', exact: true }).click();
-    const table = page.getByRole('table', { name: 'Requests' });
+    const table = page.getByRole('table', { name: 'Requests', exact: true });
     const findEndpoints = () => table.locator('td:nth-child(3)').allTextContents();
     await eventually(async () => {
       await page.getByRole('button', { name: 'Refresh' }).click();
