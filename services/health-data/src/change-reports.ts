@@ -1,8 +1,9 @@
 import type { Category } from '@phds/catalog/categories';
 import { startPeriodic } from '@phds/service-kit/background';
 import { AppError } from '@phds/service-kit/errors';
+
 import type pg from 'pg';
-import { ONE_SERVER } from './database.ts';
+import { ONE_SERVER, transact } from './database.ts';
 
 /** A change of a person's readings of one category. */
 export interface ReportedChange {
@@ -57,17 +58,20 @@ export function startChangeReports({
 }
 
 // Of the 500 oldest, the first of each person before the second of any, so that an import does not keep back everybody else.
-const TAKE = `
+const toTake = (lock: string) => `
   SELECT "userId", number, at, categories FROM (
     SELECT waiting.*, row_number() OVER (PARTITION BY "userId" ORDER BY number) AS turn FROM (
       SELECT user_id AS "userId", number, at, categories FROM reading_change
-      WHERE NOT reported ORDER BY at, user_id, number LIMIT 500) AS waiting) AS turns
+      WHERE NOT reported AND (claimed_until IS NULL OR claimed_until < statement_timestamp())
+      ORDER BY at, user_id, number LIMIT 500 ${lock}) AS waiting) AS turns
   ORDER BY turn, at, "userId" LIMIT $1`;
 
-// Of the session: nothing else is locked, and no transaction is open while consent is told.
-const LOCK = "hashtextextended('health-data change reports', 0)";
-/** Postgres ends the session, and with it the lock, of an instance that asks nothing for so long, because it hangs. */
-const HUNG_MS = 120_000;
+/** Other instances pass over the rows that one is claiming. */
+const TAKE = toTake('FOR UPDATE SKIP LOCKED');
+/** Citus locks no rows of several servers, so one instance claims at a time. */
+const TAKE_ALONE = toTake('');
+const BE_ALONE =
+  "SELECT pg_try_advisory_xact_lock(hashtextextended('health-data change reports', 0)) AS alone";
 
 // A category without readings of this change has changed again since; the later change reports it.
 const toFindLatest = (person: string) => `
@@ -86,6 +90,11 @@ const toFindLatest = (person: string) => `
 
 const FIND_LATEST = toFindLatest('taken.user_id');
 const FIND_LATEST_OF_ONE = toFindLatest('$5');
+
+type Assignment = 'reported = true' | 'claimed_until = NULL' | typeof CLAIMED;
+
+/** Longer than a report of a full batch takes; a report that takes longer may be repeated by another instance. */
+const CLAIMED = "claimed_until = statement_timestamp() + interval '2 minutes'";
 
 // In the order of the index of waiting changes. The limit bounds the cost.
 const MEASURE = `
@@ -107,22 +116,40 @@ interface LatestChange extends ReportedChange {
 export type ChangeOutbox = ReturnType<typeof createChangeOutbox>;
 
 /** The changes in table `reading_change` that are not marked as reported. */
-export function createChangeOutbox(pool: pg.Pool, { distributed } = ONE_SERVER, hungMs = HUNG_MS) {
-  const find = distributed ? findEach : findAll;
-  const mark = distributed ? markEach : markAll;
+export function createChangeOutbox(pool: pg.Pool, { distributed } = ONE_SERVER) {
+  const set = distributed ? setEach : setAll;
+  const claim = (limit: number) =>
+    transact(pool, 'BEGIN', async (client) => {
+      if (distributed && !(await client.query(BE_ALONE)).rows[0].alone) return [];
+      const { rows } = await client.query<TakenChange>(distributed ? TAKE_ALONE : TAKE, [limit]);
+      await set(client, CLAIMED, rows);
+      return rows;
+    });
   return {
     /**
-     * Passes the oldest changes to `report`, at most `limit` transactions and one of each person first, and marks them as reported when it
-     * resolves. Those that consent refuses as invalid are passed to `onRefused` and marked, too. Returns the number of transactions: none
-     * while another instance reports.
+     * Passes the oldest changes to `report`, at most `limit` transactions and one of each person first, and marks them as reported when it resolves. They are claimed
+     * meanwhile, so that other instances pass them over, and nothing is locked. Those that consent refuses as invalid are passed to `onRefused` and
+     * marked, too. Returns the number of transactions.
      */
-    reportNext(limit: number, report: Report, onRefused: OnRefused): Promise<number> {
-      return alone(pool, hungMs, async (client) => {
-        const { rows: taken } = await client.query<TakenChange>(TAKE, [limit]);
-        const done = (told: readonly TakenChange[]) => mark(client, told);
-        await reportAll(taken, await find(client, taken), { report, onRefused, done });
-        return taken.length;
-      });
+    async reportNext(limit: number, report: Report, onRefused: OnRefused): Promise<number> {
+      const taken = await claim(limit);
+      const waiting = new Set(taken);
+      const done = async (told: readonly TakenChange[]) => {
+        await set(pool, 'reported = true', told);
+        for (const change of told) waiting.delete(change);
+      };
+      try {
+        await reportAll(taken, await (distributed ? findEach : findAll)(pool, taken), {
+          report,
+          onRefused,
+          done,
+        });
+      } catch (error) {
+        // Else the next run would pass them over.
+        await set(pool, 'claimed_until = NULL', [...waiting]).catch(() => undefined);
+        throw error;
+      }
+      return taken.length;
     },
     /** Counts transactions up to 10,000. */
     async measure(): Promise<OutboxState> {
@@ -130,29 +157,6 @@ export function createChangeOutbox(pool: pg.Pool, { distributed } = ONE_SERVER, 
       return rows[0] ?? { rows: 0, oldestSeconds: 0 };
     },
   };
-}
-
-/** Returns 0 without doing the work while another instance does it. */
-async function alone(
-  pool: pg.Pool,
-  hungMs: number,
-  work: (client: pg.ClientBase) => Promise<number>,
-): Promise<number> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  try {
-    const { rows } = await client.query(`SELECT pg_try_advisory_lock(${LOCK}) AS alone`);
-    if (!rows[0].alone) return 0;
-    await client.query(`SET idle_session_timeout = ${hungMs}`);
-    return await work(client).finally(() =>
-      // A connection that may still hold the lock must not be reused.
-      client.query(`RESET idle_session_timeout; SELECT pg_advisory_unlock(${LOCK})`).catch((cause: Error) => {
-        broken = cause;
-      }),
-    );
-  } finally {
-    client.release(broken);
-  }
 }
 
 interface Reporting {
@@ -185,30 +189,32 @@ async function reportAll(
   await reporting.done(taken);
 }
 
-async function markAll(client: pg.ClientBase, told: readonly TakenChange[]): Promise<void> {
-  const text = `UPDATE reading_change c SET reported = true FROM unnest($1::text[], $2::bigint[]) AS told(user_id, number)
-    WHERE c.user_id = told.user_id AND c.number = told.number`;
-  await client.query(text, [told.map(({ userId }) => userId), told.map(({ number }) => number)]);
+type Queryable = pg.ClientBase | pg.Pool;
+
+async function setAll(client: Queryable, assignment: Assignment, taken: readonly TakenChange[]) {
+  const text = `UPDATE reading_change c SET ${assignment} FROM unnest($1::text[], $2::bigint[]) AS taken(user_id, number)
+    WHERE c.user_id = taken.user_id AND c.number = taken.number`;
+  await client.query(text, [taken.map(({ userId }) => userId), taken.map(({ number }) => number)]);
 }
 
 /** The same with statements that address one person each. */
-async function markEach(client: pg.ClientBase, told: readonly TakenChange[]): Promise<void> {
-  const text = 'UPDATE reading_change SET reported = true WHERE user_id = $1 AND number = ANY ($2)';
-  for (const [userId, own] of byPerson(told)) {
+async function setEach(client: Queryable, assignment: Assignment, taken: readonly TakenChange[]) {
+  const text = `UPDATE reading_change SET ${assignment} WHERE user_id = $1 AND number = ANY ($2)`;
+  for (const [userId, own] of byPerson(taken)) {
     await client.query(text, [userId, own.map(({ number }) => number)]);
   }
 }
 
 /** What is to be reported of the changes. */
-async function findAll(client: pg.ClientBase, taken: readonly TakenChange[]): Promise<LatestChange[]> {
-  return (await client.query<LatestChange>(FIND_LATEST, toColumns(taken))).rows;
+async function findAll(pool: pg.Pool, taken: readonly TakenChange[]): Promise<LatestChange[]> {
+  return (await pool.query<LatestChange>(FIND_LATEST, toColumns(taken))).rows;
 }
 
-async function findEach(client: pg.ClientBase, taken: readonly TakenChange[]): Promise<LatestChange[]> {
+async function findEach(pool: pg.Pool, taken: readonly TakenChange[]): Promise<LatestChange[]> {
   const latest: LatestChange[] = [];
   for (const [userId, own] of byPerson(taken)) {
     const values = [...toColumns(own), userId];
-    latest.push(...(await client.query<LatestChange>(FIND_LATEST_OF_ONE, values)).rows);
+    latest.push(...(await pool.query<LatestChange>(FIND_LATEST_OF_ONE, values)).rows);
   }
   return latest;
 }

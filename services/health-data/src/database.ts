@@ -70,7 +70,7 @@ export function readWithin<T>(
   );
 }
 
-async function transact<T>(
+export async function transact<T>(
   pool: pg.Pool,
   begin: string,
   work: (client: pg.PoolClient) => Promise<T>,

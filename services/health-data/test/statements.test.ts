@@ -43,6 +43,7 @@ const INLINE_BEYOND = [
   /^SELECT "userId", number, at, categories FROM \( SELECT waiting/,
   /^SELECT taken.user_id AS "userId", taken.number, taken.category/,
   /^UPDATE reading_change c SET reported = true FROM unnest/,
+  /^UPDATE reading_change c SET claimed_until = statement_timestamp/,
   /^SELECT count\(\*\)::int AS rows, .* FROM reading_change WHERE NOT reported/,
   /^SELECT count\(\*\)::int AS running FROM import/,
 ];

@@ -22,6 +22,7 @@ CREATE TABLE "reading_change" (
     "at" TIMESTAMPTZ(3) NOT NULL,
     "categories" TEXT[] COLLATE "C" NOT NULL,
     "reported" BOOLEAN NOT NULL DEFAULT false,
+    "claimed_until" TIMESTAMPTZ(3),
 
     CONSTRAINT "reading_change_pkey" PRIMARY KEY ("user_id","number")
 );
