@@ -4,7 +4,7 @@ import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { createProofKey } from '@phds/test-kit/dpop-proofs';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { shared } from '@phds/test-kit/shared';
-import pg from 'pg';
+import { openTestPool } from '@phds/test-kit/test-pool';
 import { createKeySource } from '../src/clients/key-source.ts';
 import { createKeyFetching } from '../src/key-fetching.ts';
 import { createPgFetchedKeys } from '../src/store/pg-fetched-keys.ts';
@@ -14,8 +14,8 @@ import { type Harness, REDIRECT_URI, reasonOf, refusalOf, shareHarness, startHar
 const LOCAL = { JWKS_ALLOW_LOOPBACK: 'true' };
 // Tests fetch by instances of their own.
 const harness = await shareHarness(LOCAL, { keyFetchMs: 3_600_000 });
-const options = { connectionString: harness.database.url, options: '-c search_path=authorization' };
-const pool = shared.adopt(new pg.Pool(options), (it) => it.end());
+const options = { options: '-c search_path=authorization' };
+const pool = shared.adopt(openTestPool(harness.database.url, options), (it) => it.end());
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

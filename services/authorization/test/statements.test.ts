@@ -7,7 +7,7 @@ import { type RestoreGuard, Unverified } from '@phds/service-kit/restore/guard';
 import { sha256 } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
-import pg from 'pg';
+import { openTestPool } from '@phds/test-kit/test-pool';
 import type { Exchange, Rotation, TokenStore } from '../src/store/pg-tokens.ts';
 import { createPgTokens } from '../src/store/pg-tokens.ts';
 import { createLookUp } from '../src/store/statements.ts';
@@ -17,8 +17,7 @@ const harness = await startHarness();
 const app = await harness.registerApp();
 const owner = await harness.connect();
 const admin = await harness.connect('admin');
-const pool = new pg.Pool({
-  connectionString: harness.database.url,
+const pool = openTestPool(harness.database.url, {
   application_name: 'groups',
   options: '-c search_path=authorization',
 });
