@@ -15,6 +15,8 @@ const second = await createKey('second');
 
 let provider: KeyProvider;
 let clock: FakeClock;
+/** Milliseconds of the clock that is never set back. */
+let elapsedMs: number;
 let opened: AsyncDisposableStack;
 let failures: unknown[];
 
@@ -22,6 +24,7 @@ beforeEach(async () => {
   provider = new KeyProvider([first]);
   await provider.start();
   clock = new FakeClock();
+  elapsedMs = 0;
   // The clock of jose.
   jest.spyOn(Date, 'now').mockImplementation(() => clock.now().getTime());
   opened = new AsyncDisposableStack();
@@ -36,8 +39,15 @@ afterEach(async () => {
 /** Opens the keys of the provider, and returns a verifier with them. */
 function open({ refreshMs = DAY_MS, url = provider.url } = {}) {
   const onFailure = (error: unknown) => void failures.push(error);
-  const jwks = opened.use(openSessionKeys(url, { onFailure, refreshMs, timeoutMs: 2_000 }));
+  const jwks = opened.use(
+    openSessionKeys(url, { now: () => elapsedMs, onFailure, refreshMs, timeoutMs: 2_000 }),
+  );
   return createSessionVerifier({ issuer: ISSUER, audience: 'phds', jwks, clock });
+}
+
+function advance(milliseconds: number): void {
+  clock.advance(milliseconds);
+  elapsedMs += milliseconds;
 }
 
 /** A session of this moment. */
@@ -86,18 +96,25 @@ describe('while the provider is unavailable', () => {
     expect(await verify(await sign(first))).toMatchObject(ADA);
     provider.stop();
     for (const laterMs of [5_000, 3 * DAY_MS]) {
-      clock.advance(laterMs);
+      advance(laterMs);
       await expect(verify(await sign(second))).rejects.toMatchObject(UNAVAILABLE);
       expect(await verify(await sign(first))).toMatchObject(ADA);
     }
   });
 
-  test('a service that never had the keys cannot judge, and goes on when they are back', async () => {
+  test('a service that never had the keys cannot judge, asks once a second, and goes on when they are back', async () => {
     provider.answer = (response) => response.writeHead(500).end();
     const verify = open();
-    await expect(verify(await sign(first))).rejects.toMatchObject(UNAVAILABLE);
+    for (let requests = 0; requests < 20; requests += 1) {
+      await expect(verify(await sign(first))).rejects.toMatchObject(UNAVAILABLE);
+    }
+    expect(provider.requests).toBe(1);
     provider.answer = provider.sendKeys;
+    advance(999);
+    await expect(verify(await sign(first))).rejects.toMatchObject(UNAVAILABLE);
+    advance(1);
     expect(await verify(await sign(first))).toMatchObject(ADA);
+    expect(provider.requests).toBe(2);
   });
 });
 
@@ -105,7 +122,7 @@ describe('after a rotation', () => {
   test('the next session with the new key is accepted, without a restart', async () => {
     const verify = open();
     expect(await verify(await sign(first))).toMatchObject(ADA);
-    clock.advance(5_000);
+    advance(5_000);
     provider.keys = [first, second];
     expect(await verify(await sign(second))).toMatchObject(ADA);
     expect(await verify(await sign(first))).toMatchObject(ADA);
@@ -122,7 +139,7 @@ describe('after a rotation', () => {
   test('a removed key ends at once when a session of the new one arrives', async () => {
     const verify = open();
     expect(await verify(await sign(first))).toMatchObject(ADA);
-    clock.advance(5_000);
+    advance(5_000);
     provider.keys = [second];
     expect(await verify(await sign(second))).toMatchObject(ADA);
     await expect(verify(await sign(first))).rejects.toMatchObject(UNAUTHORIZED);
@@ -149,17 +166,32 @@ describe('a flood of sessions with invented keys', () => {
         expect(result).toMatchObject({ status: 'rejected', reason: UNAUTHORIZED });
       }
     };
-    clock.advance(4_999);
+    advance(4_999);
     await flood();
     expect(provider.requests).toBe(1);
-    clock.advance(1);
+    advance(1);
     await flood();
     await flood();
     expect(provider.requests).toBe(2);
-    clock.advance(5_000);
+    advance(5_000);
     await flood();
     expect(provider.requests).toBe(3);
     expect(await verify(await sign(first))).toMatchObject(ADA);
+  });
+
+  test('reaches an unavailable provider once a second', async () => {
+    const verify = open();
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+    provider.answer = (response) => response.writeHead(503).end();
+    advance(5_000);
+    const session = await sign(second);
+    for (let calls = 0; calls < 20; calls += 1) {
+      await expect(verify(session)).rejects.toMatchObject(UNAVAILABLE);
+    }
+    expect(provider.requests).toBe(2);
+    advance(1_000);
+    await expect(verify(session)).rejects.toMatchObject(UNAVAILABLE);
+    expect(provider.requests).toBe(3);
   });
 
   test('reaches an unavailable provider with one request at a time', async () => {
@@ -167,7 +199,7 @@ describe('a flood of sessions with invented keys', () => {
     expect(await verify(await sign(first))).toMatchObject(ADA);
     const { promise, resolve } = Promise.withResolvers<ServerResponse>();
     provider.answer = resolve;
-    clock.advance(5_000);
+    advance(5_000);
     const session = await sign(second);
     const flood = Promise.allSettled(Array.from({ length: 200 }, () => verify(session)));
     (await promise).writeHead(503).end();
@@ -176,6 +208,23 @@ describe('a flood of sessions with invented keys', () => {
     }
     expect(provider.requests).toBe(2);
   });
+
+  test('does not wait longer because the clock was set back', async () => {
+    const verify = open();
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+    clock.advance(-DAY_MS);
+    elapsedMs += 5_000;
+    provider.keys = [second];
+    expect(await verify(await sign(second))).toMatchObject(ADA);
+  });
+});
+
+test('a damaged key of the provider makes its sessions invalid, and no others', async () => {
+  const damaged = { ...second, jwk: { ...second.jwk, x: 'AA' } };
+  provider.keys = [first, damaged];
+  const verify = open();
+  await expect(verify(await sign(second))).rejects.toMatchObject(UNAUTHORIZED);
+  expect(await verify(await sign(first))).toMatchObject(ADA);
 });
 
 test('a key set as text is never fetched', async () => {

@@ -54,6 +54,8 @@ async function findSigner(candidates: errors.JWKSMultipleMatchingKeys, token: Fl
 const REFRESH_MS = 10 * 60_000;
 /** Pause after a fetch, so that sessions with invented key ids do not load the provider. */
 const PAUSE_MS = 5_000;
+/** Pause after a failed fetch. */
+const FAILURE_PAUSE_MS = 1_000;
 
 /** The keys that sign sessions and logout tokens. */
 export interface SessionKeys extends AsyncDisposable {
@@ -62,6 +64,8 @@ export interface SessionKeys extends AsyncDisposable {
 }
 
 interface SessionKeysOptions {
+  /** Milliseconds of a clock that is never set back. */
+  readonly now?: () => number;
   /** Receives the error of a failed fetch in the background. */
   readonly onFailure: (error: unknown) => void;
   /** Maximum wait for the key set, in milliseconds. */
@@ -72,40 +76,88 @@ interface SessionKeysOptions {
 
 /**
  * Opens the keys of the identity provider: a JWKS, or the URL of one. A URL is fetched at once, then periodically, and when a session
- * names an unknown key; sessions at the same time share a request. While the provider is unavailable, the fetched keys stay valid, without
- * a time limit.
+ * names an unknown key. While the provider is unavailable, the fetched keys stay valid, without a time limit.
  */
 export function openSessionKeys(jwks: string, options: SessionKeysOptions): SessionKeys {
   if (jwks.startsWith('{')) return { find: parseKeySet(jwks), [Symbol.asyncDispose]: async () => undefined };
-  const { onFailure, timeoutMs, refreshMs = REFRESH_MS } = options;
-  const set = createRemoteJWKSet(new URL(jwks), {
-    timeoutDuration: timeoutMs,
-    cooldownDuration: PAUSE_MS,
-    cacheMaxAge: Number.POSITIVE_INFINITY,
-  });
-  const findKey = findingSigner(set);
-  const refreshing = startPeriodic(() => set.reload(), {
+  const { now = () => performance.now(), onFailure, timeoutMs, refreshMs = REFRESH_MS } = options;
+  const keys = new RemoteKeys(new URL(jwks), timeoutMs, now);
+  const refreshing = startPeriodic(() => keys.fetch(), {
     intervalMs: refreshMs,
     atOnce: true,
     onFailure,
   });
-  return {
-    async find(header, token) {
-      try {
-        return await findKey(header, token);
-      } catch (error) {
-        throw isAboutToken(error) ? error : unavailable(error);
-      }
-    },
-    [Symbol.asyncDispose]: () => refreshing[Symbol.asyncDispose](),
-  };
+  return { find: keys.find, [Symbol.asyncDispose]: () => refreshing[Symbol.asyncDispose]() };
 }
 
-/** Whether the keys were there, and none of them is that of the token. */
-function isAboutToken(error: unknown): boolean {
-  return (
-    error instanceof errors.JWKSNoMatchingKey ||
-    error instanceof errors.JWKSMultipleMatchingKeys ||
-    error instanceof errors.JOSENotSupported
-  );
+/** When a fetch ended, and its error; null after a success. */
+interface Outcome {
+  readonly at: number;
+  readonly error: unknown;
+}
+
+class RemoteKeys {
+  readonly #set: ReturnType<typeof createRemoteJWKSet>;
+  readonly #look: JWTVerifyGetKey;
+  readonly #now: () => number;
+  #pending: Promise<void> | null = null;
+  #last: Outcome | null = null;
+
+  constructor(url: URL, timeoutMs: number, now: () => number) {
+    // jose would fetch by the system clock, without a pause after a failure. Here it fetches only when `reload` is called.
+    const never = Number.POSITIVE_INFINITY;
+    this.#set = createRemoteJWKSet(url, {
+      timeoutDuration: timeoutMs,
+      cacheMaxAge: never,
+      cooldownDuration: never,
+    });
+    this.#look = findingSigner(this.#set);
+    this.#now = now;
+  }
+
+  readonly find: JWTVerifyGetKey = async (header, token) => {
+    // Without a maximum age, `fresh` says whether the set was ever fetched.
+    if (!this.#set.fresh) await this.#fetchUnlessPaused();
+    try {
+      return await this.#look(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      await this.#fetchUnlessPaused();
+      return this.#look(header, token);
+    }
+  };
+
+  /** Fetches the set. Callers at the same time share one request. */
+  fetch(): Promise<void> {
+    this.#pending ??= this.#reload().finally(() => {
+      this.#pending = null;
+    });
+    return this.#pending;
+  }
+
+  async #reload(): Promise<void> {
+    try {
+      await this.#set.reload();
+      this.#last = { at: this.#now(), error: null };
+    } catch (error) {
+      this.#last = { at: this.#now(), error };
+      throw error;
+    }
+  }
+
+  /** Throws `unavailable` when the fetch fails, or the last one failed a moment ago. */
+  async #fetchUnlessPaused(): Promise<void> {
+    const last = this.#last;
+    if (this.#pending === null && last !== null && this.#isRecent(last)) {
+      if (last.error === null) return;
+      throw unavailable(last.error);
+    }
+    await this.fetch().catch((error: unknown) => {
+      throw unavailable(error);
+    });
+  }
+
+  #isRecent({ at, error }: Outcome): boolean {
+    return this.#now() - at < (error === null ? PAUSE_MS : FAILURE_PAUSE_MS);
+  }
 }
