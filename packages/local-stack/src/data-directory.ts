@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { identifySelf, isRunning } from './servers/process-identity.ts';
 
@@ -61,28 +62,41 @@ function parseDescription(text: string): StackDescription | null {
 
 /**
  * Reserves a data directory for this process until disposal, so that of two starts at once the second changes nothing. Throws, with a
- * message for the terminal, when another process that still runs has reserved it. Two starts at once after a killed run may both pass: then
- * the second finds the ports taken.
+ * message for the terminal, when another process that still runs has reserved it. A lock without such a process is replaced.
  */
 export async function lockDataDirectory(root: string): Promise<AsyncDisposable> {
   await mkdir(root, { recursive: true });
   const lock = join(root, 'stack.lock');
-  const findHolder = () => readFile(lock, 'utf8').catch(() => '');
-  const holder = await findHolder();
-  if (isRunning(holder)) throw alreadyRunning(root, holder);
-  if (holder !== '') await rm(lock, { force: true });
-  try {
-    await writeFile(lock, identifySelf(), { flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw alreadyRunning(root, await findHolder());
-  }
+  const own = `${lock}.${randomBytes(6).toString('hex')}`;
+  await using undo = new AsyncDisposableStack();
+  undo.defer(() => rm(own, { force: true }));
+  await writeFile(own, identifySelf());
+  // Held while the lock is looked at and replaced: otherwise, after a killed run, two starts could replace each other's.
+  const starting = `${lock}.starting`;
+  while (!(await linkUnlessTaken(own, starting))) await removeUnlessHeld(starting, root);
+  undo.defer(() => rm(starting, { force: true }));
+  await removeUnlessHeld(lock, root);
+  await rename(own, lock);
   return { [Symbol.asyncDispose]: () => rm(lock, { force: true }) };
 }
 
-function alreadyRunning(root: string, holder: string): Error {
+/** A link appears with its content, and only one of many succeeds. */
+async function linkUnlessTaken(own: string, name: string): Promise<boolean> {
+  try {
+    await link(own, name);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function removeUnlessHeld(name: string, root: string): Promise<void> {
+  const holder = await readFile(name, 'utf8').catch(({ code }) => (code === 'ENOENT' ? null : ''));
+  if (holder === null) return;
+  if (!isRunning(holder)) return rm(name, { force: true });
   const url = findStackFile(root)?.gatewayUrls[0] ?? 'it is starting';
-  return new Error(`A local stack is already running: ${url} (process ${holder.split(' ')[0]}).`);
+  throw new Error(`A local stack is already running: ${url} (process ${holder.split(' ')[0]}).`);
 }
 
 /** The directory of everything that survives a restart of the local stack. */

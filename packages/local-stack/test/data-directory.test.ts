@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ensureKeyFiles } from '@phds/service-kit/keys/key-files';
 import { findStackFile, lockDataDirectory, writeStackFile } from '../src/data-directory.ts';
@@ -78,11 +79,22 @@ describe('a data directory', () => {
     await using _next = await lockDataDirectory(directory);
   });
 
-  test('that a killed run reserved is free', async () => {
-    await writeFile(join(directory, 'stack.lock'), `${2 ** 22 + 1} an-earlier-boot 1`);
-    await using _lock = await lockDataDirectory(directory);
-    await expect(lockDataDirectory(directory)).rejects.toThrow('already running');
-  });
+  test.each(['', '\n', '1', `${NOBODY} an-earlier-boot 1`])(
+    'whose lock of a killed run contains %j is reserved by one of many starts at once',
+    async (content) => {
+      await writeFile(join(directory, 'stack.lock'), content);
+      const starts: Promise<AsyncDisposable>[] = [];
+      for (let start = 0; start < 20; start += 1) {
+        starts.push(lockDataDirectory(directory));
+        starts.at(-1)?.catch(() => undefined);
+        if (start % 3 === 0) await setImmediate();
+      }
+      const ends = await Promise.allSettled(starts);
+      expect(ends.filter((end) => end.status === 'fulfilled')).toHaveLength(1);
+      await expect(lockDataDirectory(directory)).rejects.toThrow('already running');
+      expect(await readdir(directory)).toEqual(['stack.lock']);
+    },
+  );
 });
 
 describe('the keys of a stack', () => {
