@@ -96,7 +96,8 @@ function toPrincipal(token: AccessToken, grant: GrantFacts | undefined) {
     familyId: familyId ?? '',
     scopes: [...scopes],
     expiresAt: timestampFromDate(expiresAt),
-    ...(grant && { grant }),
+    // Only the assertion has the id of the person for the app.
+    ...(grant && { grant: { ...grant, sub: '' } }),
   };
 }
 

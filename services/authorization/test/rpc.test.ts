@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { TokenService, TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { createBatchedCalls } from '@phds/service-kit/rpc/batch-rpc';
+import { decodeJwt } from 'jose';
+import { toFakeSub } from './fake-consent.ts';
 import { HEART, REDIRECT_URI, reasonOf, shareHarness, toHash } from './harness.ts';
 
 const harness = await shareHarness();
@@ -8,18 +10,20 @@ const harness = await shareHarness();
 describe('another service of the deployment', () => {
   const { tokensAsService } = harness;
 
-  test('introspects a token by itself or by its hash, and gets no assertion', async () => {
+  test('introspects a token by itself or by its hash, and gets neither an assertion nor the `sub` of the app', async () => {
     const app = await harness.registerApp();
     const { accessToken } = await harness.exchange(app, await harness.obtainCode(app, { scope: HEART }));
     const tokenHash = toHash(accessToken);
     const seen = await tokensAsService.introspect({ token: accessToken });
     expect(seen).toMatchObject({
       status: TokenStatus.LIVE,
-      principal: { clientId: app.clientId, userId: 'ada', scopes: [HEART] },
+      principal: { clientId: app.clientId, userId: 'ada', scopes: [HEART], grant: { sub: '' } },
       assertion: '',
     });
     expect(await tokensAsService.introspect({ tokenHash })).toEqual(seen);
-    expect((await harness.tokens.introspect({ tokenHash })).assertion).not.toBe('');
+    const { assertion } = await harness.tokens.introspect({ tokenHash });
+    const sub = toFakeSub({ userId: 'ada', clientId: app.clientId });
+    expect(decodeJwt(assertion)).toMatchObject({ app_sub: sub });
     const both = tokensAsService.introspect({ token: accessToken, tokenHash });
     expect(await reasonOf(both)).toBe('invalid_request');
   });
