@@ -172,11 +172,10 @@ async function awaitApprovalOf(
     throw invalidRequest(changed.map((parameter) => ({ parameter, message })));
   }
   // Also where our copy has a lock: an operator may have lifted it in the ledger alone, where the next change of status would find that.
-  const lock = (at: AppCommand) =>
-    dependencies.ledger.setAppLock(
-      toMessage(SetAppLockRequestSchema, { ...at, lock: lockOf(app) ?? APPROVAL }),
-    );
-  await changeInLedger(dependencies, app, lock, (state) => state.lockKind !== null);
+  const lock = { ...(lockOf(app) ?? APPROVAL), since: null };
+  const set = (at: AppCommand) =>
+    dependencies.ledger.setAppLock(toMessage(SetAppLockRequestSchema, { ...at, lock }));
+  await changeInLedger(dependencies, app, set, (state) => state.lockKind !== null);
 }
 
 /** Why an app cannot become active. */

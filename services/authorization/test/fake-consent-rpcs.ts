@@ -92,6 +92,7 @@ function createLedger(fake: FakeConsent): UnaryRpcs<typeof LedgerService> {
     },
     setAppLock: async ({ clientId, lock, expectedRevision }) => {
       fake.enter('setAppLock');
+      if (lock?.since !== undefined) throw new Error('a request has the time of a lock');
       const app = fake.app(clientId);
       const same = app.lock?.kind === lock?.kind && app.lock?.reason === lock?.reason;
       if (!same && app.revision === expectedRevision) {
