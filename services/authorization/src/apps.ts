@@ -11,7 +11,7 @@ import {
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId, newId } from '@phds/service-kit/ids';
-import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
+import { toMessage } from '@phds/service-kit/rpc/rows';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import {
   APPROVED_SETTINGS,
@@ -22,7 +22,7 @@ import {
   type PublicApps,
 } from './app.ts';
 import { parseChange, parseRegistration, type SettingsChange, type SettingsInput } from './app-settings.ts';
-import { type ConsentLedger, toDate } from './clients/consent.ts';
+import { type ConsentLedger, toDate, toName } from './clients/consent.ts';
 import type { KeySource } from './clients/key-source.ts';
 import { toRedirectHost } from './domain/redirect-uri.ts';
 import type { AppStore, StoredSecret } from './store/postgres-apps.ts';
@@ -251,14 +251,12 @@ function toLedgerState(
   state: Pick<SetAppStatusResponse, 'status' | 'epoch' | 'revision' | 'statusChangedAt' | 'lock'>,
 ): LedgerState {
   const { status, epoch, revision, statusChangedAt, lock } = state;
-  const name = findMember<App['status']>('status', AppStatusSchema, status);
-  if (name === null) throw new AppError('internal', '', { cause: 'consent sent no status' });
   return {
-    status: name,
+    status: toName<App['status']>(AppStatusSchema, status),
     epoch,
     ledgerRevision: revision,
     statusChangedAt: toDate(statusChangedAt),
-    lockKind: lock === undefined ? null : findMember('lock', AppLockKindSchema, lock.kind),
+    lockKind: lock === undefined ? null : toName(AppLockKindSchema, lock.kind),
     lockReason: lock?.reason ?? null,
     lockedAt: lock === undefined ? null : toDate(lock.since),
   };

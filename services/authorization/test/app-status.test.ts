@@ -1,3 +1,4 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppLockKind, AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
@@ -123,6 +124,26 @@ describe('the lock of an operator', () => {
     const unknown = { clientId: 'app_0000000000000000000000', reason: 'x' };
     expect(await reasonOf(harness.operatedApps.suspendApp(unknown))).toBe('not_found');
   });
+});
+
+test.each([
+  ['an unknown status', 9, AppLockKind.SUSPENSION],
+  ['an unknown kind of lock', AppStatus.SUSPENDED, 9],
+  ['no kind of lock', AppStatus.SUSPENDED, AppLockKind.UNSPECIFIED],
+])('an answer of the ledger with %s is logged as a fault and not stored', async (_name, status, kind) => {
+  const { clientId } = await harness.registerApp();
+  const lock = { kind, reason: 'No answer.', since: timestampFromDate(harness.clock.now()) };
+  jest
+    .spyOn(harness.consent, 'leave')
+    .mockImplementationOnce((_rpc, answer) => ({ ...(answer as object), status, lock }));
+  const before = harness.logged().length;
+  expect(await reasonOf(harness.operatedApps.suspendApp({ clientId, reason: 'No answer.' }))).toBe(
+    'internal',
+  );
+  expect(harness.logged().slice(before)).toMatch(/"level":"error".*consent sent/);
+  const app = await harness.readApp(clientId);
+  expect(app?.status).toBe(AppStatus.ACTIVE);
+  expect(app?.lock).toBeUndefined();
 });
 
 describe('an operator who transfers an app', () => {

@@ -1,4 +1,4 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { DescEnum, MessageInitShape } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
@@ -68,4 +68,11 @@ export function withSession(session: string) {
 export function toDate(time: Timestamp | undefined): Date {
   if (time !== undefined) return timestampDate(time);
   throw new AppError('internal', '', { cause: 'consent sent no time' });
+}
+
+/** The name in lower case of a member of an enum that consent has to send. */
+export function toName<Name extends string>({ typeName, values }: DescEnum, value: number): Name {
+  const member = value === 0 ? undefined : values.find(({ number }) => number === value);
+  if (member !== undefined) return member.localName.toLowerCase() as Name;
+  throw new AppError('internal', '', { cause: `consent sent ${typeName} ${value}` });
 }
