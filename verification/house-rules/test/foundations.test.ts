@@ -10,11 +10,25 @@ const USES: Readonly<Record<string, RegExp>> = {
   jest: /'(jest|jest\/package\.json|jest\/bin\/jest(\.js)?)'|bin\/jest/,
 };
 
+const manifests = files
+  .filter((file) => file.endsWith('package.json'))
+  .map((file) => JSON.parse(findText(file) ?? '{}'));
+
 const isDependency = (name: string) =>
-  files
-    .filter((file) => file.endsWith('package.json'))
-    .map((file) => JSON.parse(findText(file) ?? '{}'))
-    .some(({ dependencies, devDependencies }) => name in { ...dependencies, ...devDependencies });
+  manifests.some(({ dependencies, devDependencies }) => name in { ...dependencies, ...devDependencies });
+
+test('no package depends at run time on one that depends on it', () => {
+  const left = new Map<string, string[]>(
+    manifests.map(({ name, dependencies }) => [name, Object.keys({ ...dependencies })]),
+  );
+  expect(left.get('@phds/gateway')).toContain('@phds/service-kit');
+  // Packages that depend on none of the rest leave, until only cycles and what depends on them are left.
+  const isFree = (name: string) => left.get(name)?.every((each) => !left.has(each));
+  for (let free = ['']; free.length > 0; free = [...left.keys()].filter(isFree)) {
+    for (const name of free) left.delete(name);
+  }
+  expect([...left.keys()]).toEqual([]);
+});
 
 test.each([
   ['@grpc/grpc-js', 'packages/service-kit/src/'],
