@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { newSecret } from '@phds/service-kit/secrets';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
+import { makeMalformedRequests } from '../src/hostile/malformed-requests.ts';
 import { LogWatch } from '../src/judge.ts';
 import { HEART, type HeldToken, newTally, PROFILE, Reads, toSentences } from '../src/load/reads.ts';
 import { openWire, type Wire } from '../src/load/wire.ts';
@@ -32,6 +33,22 @@ describe('the watch on the logs', () => {
   test.each(['client_secret', 'authorization_code', 'refresh_token'] as const)('knows a %s', async (kind) => {
     await writeFile(join(directory, 'a.log'), `{"what":"${newSecret(kind)}"}`);
     expect(await new LogWatch(directory).findSecrets()).toHaveLength(1);
+  });
+});
+
+describe('malformed requests', () => {
+  const credentials = { clientId: 'app_1', clientSecret: 'cs', session: 'session', accessToken: 'at' };
+
+  test.each([
+    ['oauth', 'have no credential', /^(?!.*\r\nAuthorization:)/s],
+    ['oauth', 'name the app in the query', /^GET \/oauth\/authorize\?(\S*&)?client_id=app_1&/],
+    ['oauth', 'name the app in a form', /^POST \/oauth\/token.*\r\n\r\nclient_id=app_1&/s],
+    ['api', 'ask for a version that does not exist', /^GET \/api\/v(2|-1|01|9{20})\//],
+  ] as const)('to %s sometimes %s', (surface, _what, kind) => {
+    const requests = [...makeMalformedRequests(surface, credentials, { requests: 1_000, seed: 1 })];
+    const among = requests.filter((request) => kind.test(request)).length;
+    expect(among).toBeGreaterThan(5);
+    expect(among).toBeLessThan(600);
   });
 });
 

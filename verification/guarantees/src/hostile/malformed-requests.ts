@@ -170,6 +170,7 @@ function toRequests(
 ): Arbitrary<string> {
   const name = mostly(fc.constantFrom(...names), 2, component);
   const target = pathOf(path, { ...parts, clientId: [clientId] });
+  const own = names.includes('client_id') ? `client_id=${clientId}&` : '';
   return fc
     .record({
       method: mostly(fc.constant(method), 11, fc.constantFrom(...METHODS)),
@@ -178,17 +179,20 @@ function toRequests(
         8,
         fc.tuple(target, component).map(([known, more]) => `${known}/${more}`),
       ),
-      query: queryOf(name),
+      query: queryOf(name, own),
       authorization,
       fields: FIELDS,
-      body: hasBody ? bodyOf(name) : fc.constant(null),
+      body: hasBody ? bodyOf(name, own) : fc.constant(null),
     })
     .map((parts) => toRequest(parts));
 }
 
+const OTHER_VERSIONS = ['v2', 'v', 'v-1', 'v01', 'v99999999999999999999'];
+
 /** A path with a known or a malformed value in each place of a parameter. */
 function pathOf(path: string, known: Readonly<Record<string, readonly string[]>>): Arbitrary<string> {
   const parts = path.split('/').map((part): Arbitrary<string> => {
+    if (part === 'v1') return mostly(fc.constant(part), 9, fc.constantFrom(...OTHER_VERSIONS));
     const parameter = /^\{(\w+)\}$/.exec(part)?.[1];
     if (parameter === undefined) return fc.constant(part);
     const values = known[parameter] ?? [];
@@ -197,8 +201,8 @@ function pathOf(path: string, known: Readonly<Record<string, readonly string[]>>
   return fc.tuple(...parts).map((all) => all.join('/'));
 }
 
-/** A query string or form with unknown names, repeated ones, brackets, or no values. */
-function queryOf(name: Arbitrary<string>): Arbitrary<string> {
+/** A query string or form with unknown names, repeated ones, brackets, or no values. Half of them begin with `own`. */
+function queryOf(name: Arbitrary<string>, own: string): Arbitrary<string> {
   const suffix = mostly(fc.constant(''), 5, fc.constantFrom('[]', '[a]', '[__proto__][x]', '.a'));
   const value = mostly(component, 5, fc.constant(null));
   const pair = fc
@@ -207,7 +211,9 @@ function queryOf(name: Arbitrary<string>): Arbitrary<string> {
   const pairs = mostly(fc.array(pair, { maxLength: 5 }), 20, fc.array(pair, { maxLength: 400 }));
   const separator = mostly(fc.constant('&'), 3, fc.constantFrom('&&', ';'));
   const most = mostly(fc.constant(4_000), 50, fc.constant(9_000));
-  return fc.tuple(pairs, separator, most).map(([all, between, length]) => all.join(between).slice(0, length));
+  return fc
+    .tuple(fc.constantFrom('', own), pairs, separator, most)
+    .map(([first, all, between, length]) => (first + all.join(between)).slice(0, length));
 }
 
 const BROKEN_JSON = ['', '{', '}', '[', '"', 'nul', '{"a":}', '{"a":1,}', "{'a':1}", '\u0000', '{}{}', 'NaN'];
@@ -233,13 +239,13 @@ interface Body {
 
 const OTHER_TYPES = ['text/plain', 'multipart/form-data', 'application/json; charset=utf-7', '', '/'];
 
-function bodyOf(name: Arbitrary<string>): Arbitrary<Body> {
+function bodyOf(name: Arbitrary<string>, own: string): Arbitrary<Body> {
   const of = (usual: string, content: Arbitrary<string>) =>
     fc.record({ type: mostly(fc.constant(usual), 7, fc.constantFrom(...OTHER_TYPES)), content });
   return mostly(
     of('application/json', jsonOf(name)),
     2,
-    of('application/x-www-form-urlencoded', queryOf(name)),
+    of('application/x-www-form-urlencoded', queryOf(name, own)),
   );
 }
 
@@ -251,7 +257,7 @@ const FIELDS = fc.dictionary(
   { maxKeys: 2 },
 );
 
-/** The line of a request that admits its sender, sometimes spoilt. */
+/** The line of a request that admits its sender, sometimes spoilt or missing; under /oauth, half of them have none. */
 function authorizationOn(surface: Surface, credentials: Credentials): Arbitrary<string> {
   const { clientId, clientSecret, session, accessToken } = credentials;
   const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
@@ -264,7 +270,8 @@ function authorizationOn(surface: Surface, credentials: Credentials): Arbitrary<
     'Bearer',
     `Basic ${right}`,
   );
-  return mostly(fc.constant(right), 7, wrong, fieldValue).map((value) => `Authorization: ${value}\r\n`);
+  const line = mostly(fc.constant(right), 7, wrong, fieldValue).map((value) => `Authorization: ${value}\r\n`);
+  return mostly(line, surface === 'oauth' ? 1 : 19, fc.constant(''));
 }
 
 function toRequest(parts: {
