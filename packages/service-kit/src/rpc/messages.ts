@@ -19,34 +19,22 @@ export function encode(schema: DescMessage, message: object): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Converts between our names and an enum of a proto. */
-export function createWireEnum<Name extends string, Value extends number>(
-  values: Readonly<Record<Name, Value>>,
-) {
-  const names = new Map(Object.entries<Value>(values).map(([name, value]) => [value, name as Name]));
-  return {
-    toMessage: (name: Name): Value => values[name],
-    /** The name; null for none, and for a value of a later release. */
-    find: (value: Value): Name | null => names.get(value) ?? null,
-  };
-}
-
 /** The proto names endpoints as the catalog does: `health-data` is HEALTH_DATA. */
 type MemberOf<Id extends string> = Id extends `${infer Head}-${infer Tail}`
   ? `${Uppercase<Head>}_${MemberOf<Tail>}`
   : Uppercase<Id>;
 
-function memberOf(id: EndpointId): MemberOf<EndpointId> {
-  return id.toUpperCase().replaceAll('-', '_') as MemberOf<EndpointId>;
-}
-
 // Does not compile, and names the endpoint, if the catalog has one that the proto lacks.
 const endpoints: Readonly<Record<MemberOf<EndpointId>, Endpoint>> = Endpoint;
 
 /** An endpoint of the catalog as requests to health-data name it. */
-export const { toMessage: toReadEndpoint, find: findEndpointId } = createWireEnum(
-  Object.fromEntries(ENDPOINTS.map(({ id }) => [id, endpoints[memberOf(id)]])) as Record<
-    EndpointId,
-    Endpoint
-  >,
-);
+export function toReadEndpoint(id: EndpointId): Endpoint {
+  return endpoints[id.toUpperCase().replaceAll('-', '_') as MemberOf<EndpointId>];
+}
+
+const endpointIds = new Map(ENDPOINTS.map(({ id }) => [toReadEndpoint(id), id]));
+
+/** The endpoint of the catalog; null for none, and for one of a later release. */
+export function findEndpointId(endpoint: Endpoint): EndpointId | null {
+  return endpointIds.get(endpoint) ?? null;
+}
