@@ -37,7 +37,7 @@ interface Parts {
   readonly liveness: LivenessChecks;
 }
 
-/** phds.consent.v1.LedgerService. Token families and single tokens are revoked in a table each. */
+/** phds.consent.v1.LedgerService. Token families and single tokens are revoked in a table each; `grants.ts` revokes grants. */
 export function createLedgerService(parts: Parts) {
   const { apps, liveness } = parts;
   return implement(
