@@ -36,12 +36,12 @@ export function createPeople({ pools: { ordinary }, change, evictions }: Parts) 
   };
 }
 
-/** How many grants a person has had and has, and the last released read. Index: that of a person's records. */
+/** How many grants a person has had and has, and the last released read. Index: access_record_user_ref_id_idx. */
 export async function summarisePerson(pool: pg.Pool, userId: string) {
   const [summary] = await select<{ total: number; active: number; lastAccessAt: Date | null }>(pool)`
     SELECT count(*)::int AS total, (count(*) FILTER (WHERE ${GRANT_STATUS} = 'active'))::int AS active, (
-      SELECT r.at FROM person p JOIN access_record r ON r.user_ref = p.user_ref
-      WHERE p.user_id = ${userId} AND r.refers_to IS NULL
+      SELECT r.at FROM access_record r
+      WHERE r.user_ref = (SELECT user_ref FROM person WHERE user_id = ${userId}) AND r.refers_to IS NULL
         AND NOT EXISTS (SELECT FROM access_record f WHERE f.refers_to = r.id AND f.id > r.id)
       ORDER BY r.id DESC LIMIT 1) AS "lastAccessAt"
     FROM ${GRANT_FROM} WHERE g.user_id = ${userId}`;
