@@ -29,7 +29,9 @@ import { verifyRecords } from './verify-command.ts';
 
 let between: () => Promise<unknown> = async () => undefined;
 
-const consent = await shareConsent({ overrides: { accessStatements: interrupted } });
+const lines: string[] = [];
+const log = createLogger({ service: 'consent', destination: { write: (line) => void lines.push(line) } });
+const consent = await shareConsent({ overrides: { accessStatements: interrupted, log } });
 const app = await registerApp(consent);
 
 const anHourFromNow = () => timestampFromMs(Date.now() + 3_600_000);
@@ -230,6 +232,27 @@ describe('record and judgement', () => {
     const session = await consent.session('race');
     between = async () => consent.asGateway.revokeGrant({ id: grant.grantId }, session);
     expect(await record(consent, accessOf(grant))).toBe(Verdict.GRANT_REVOKED);
+  });
+
+  const replaceReference = (grantId: string) =>
+    consent.owner.query('UPDATE consent_grant SET user_ref = gen_random_uuid() WHERE id = $1', [grantId]);
+  const failDefectively = () => consent.owner.query('SELECT unknown');
+
+  test.each<[string, (grantId: string) => Promise<unknown>, object]>([
+    [
+      'for a grant whose reference was not known yet',
+      replaceReference,
+      { level: 'warn', msg: 'rpc refused' },
+    ],
+    ['for a defect', failDefectively, { level: 'error', msg: 'rpc failed' }],
+  ])('an access that is not recorded %s is logged at its level', async (_, interrupt, line) => {
+    const { grantId, ...grant } = await approve(consent, await registerApp(consent), 'logged');
+    between = () => interrupt(grantId);
+    lines.length = 0;
+    const access = accessOf({ grantId, ...grant });
+    await expect(record(consent, access)).rejects.toMatchObject({ reason: 'access_not_recorded' });
+    const logged = lines.map((text) => JSON.parse(text)).filter(({ rpc }) => rpc !== undefined);
+    expect(logged).toMatchObject([line]);
   });
 
   test('no access that starts after an acknowledged revocation is ever released, under load', async () => {

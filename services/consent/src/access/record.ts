@@ -96,7 +96,7 @@ export function createAccessRecorder(dependencies: Dependencies) {
         return await call;
       } catch (error) {
         refused += accesses.length;
-        const options = { cause: translateDatabaseError(error), retryAfterSeconds: 1 };
+        const options = { cause: error, retryAfterSeconds: 1 };
         throw new AppError('access_not_recorded', 'The access could not be recorded.', options);
       } finally {
         running.delete(call);
@@ -170,13 +170,17 @@ function createChain({ statements, clock, maxGrants }: Dependencies) {
         });
       } catch (error) {
         isOver = true;
-        // Not the error of Postgres, after which the batcher would insert the halves of the batch.
-        throw translateDatabaseError(error);
+        throwTranslated(error);
       }
       next = { writer, seq: seq + 1, previousHash: hash };
       return records;
     },
   };
+}
+
+/** Where Postgres is asked: after its own error about one item, the batcher would insert the halves of the batch. */
+function throwTranslated(error: unknown): never {
+  throw translateDatabaseError(error);
 }
 
 function takingFrom(values: readonly Uint8Array[]): () => Uint8Array {
@@ -193,7 +197,7 @@ async function judge(
   const accesses = entries.flatMap((entry) => entry.accesses);
   if (accesses.length === 0) return [];
   const userRefs = recorded.flat().flatMap(({ refersTo, userRef }) => (refersTo === null ? [userRef] : []));
-  const judgements = await statements.judge(accesses, userRefs);
+  const judgements = await statements.judge(accesses, userRefs).catch(throwTranslated);
   // A missing verdict must never count as released.
   if (judgements.length !== accesses.length) throw new Error('the number of judgements is wrong');
   const next = judgements.values();
@@ -225,7 +229,7 @@ function createGrantRefs(statements: Pick<AccessStatements, 'findRefs'>, limit: 
     const refs = grantIds.map((grantId) => kept.get(grantId));
     const missing = new Set(grantIds.filter((_, index) => refs[index] === undefined));
     if (missing.size === 0) return refs as Uint8Array[];
-    const found = await statements.findRefs([...missing]);
+    const found = await statements.findRefs([...missing]).catch(throwTranslated);
     for (const [grantId, ref] of found) kept.set(grantId, ref);
     return grantIds.map((grantId, index) => refs[index] ?? found.get(grantId) ?? NOBODY);
   };
