@@ -64,22 +64,25 @@ describe('a new approval', () => {
     await consent.ledger.setAppStatus({ clientId, status: AppStatus.ACTIVE });
   };
 
-  test.each<[string, (id: string, app: RegisteredApp) => Promise<unknown>, epoch?: number]>([
-    ['was revoked', (id) => revoke(id, 'again')],
-    ['expired', (id) => expire(id)],
-    ['came to its last seconds', (id) => expire(id, '5 seconds')],
-    ['ended with its app, which is active again', (_, app) => restart(app), 2],
-  ])('after the grant %s creates another one; the old one stays ended', async (_, endIt, epoch = 1) => {
-    const app = await registerApp(consent);
-    const old = await approve(consent, app, 'again', { requested: [HEART, MOOD] });
-    await endIt(old.grantId, app);
-    const fresh = await approve(consent, { ...app, epoch }, 'again', { requested: [HEART] });
-    expect(fresh.grantId).not.toBe(old.grantId);
-    expect((await getGrant(fresh.grantId, 'again')).scopes).toEqual([HEART]);
-    expect((await getGrant(old.grantId, 'again')).status).not.toBe(GrantStatus.ACTIVE);
-    expect(await record(consent, accessOf(old))).not.toBe(Verdict.RELEASED);
-    expect(await record(consent, accessOf(fresh))).toBe(Verdict.RELEASED);
-  });
+  test.each<[string, Verdict, (id: string, app: RegisteredApp) => Promise<unknown>, epoch?: number]>([
+    ['was revoked', Verdict.GRANT_REVOKED, (id) => revoke(id, 'again')],
+    ['expired', Verdict.GRANT_EXPIRED, (id) => expire(id)],
+    ['came to its last seconds', Verdict.GRANT_EXPIRED, (id) => expire(id, '5 seconds')],
+    ['ended with its app, which is active again', Verdict.GRANT_REVOKED, (_, app) => restart(app), 2],
+  ])(
+    'after the grant %s creates another one; the old one stays ended',
+    async (_, verdict, endIt, epoch = 1) => {
+      const app = await registerApp(consent);
+      const old = await approve(consent, app, 'again', { requested: [HEART, MOOD] });
+      await endIt(old.grantId, app);
+      const fresh = await approve(consent, { ...app, epoch }, 'again', { requested: [HEART] });
+      expect(fresh.grantId).not.toBe(old.grantId);
+      expect((await getGrant(fresh.grantId, 'again')).scopes).toEqual([HEART]);
+      expect((await getGrant(old.grantId, 'again')).status).not.toBe(GrantStatus.ACTIVE);
+      expect(await record(consent, accessOf(old))).toBe(verdict);
+      expect(await record(consent, accessOf(fresh))).toBe(Verdict.RELEASED);
+    },
+  );
 });
 
 describe('narrowing', () => {
