@@ -1,7 +1,7 @@
 import { SandboxGrantChangeSchema, SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { execute } from '@phds/service-kit/postgres/sql';
-import type { RpcContext, UserOf } from '@phds/service-kit/rpc/context';
+import type { UserOf } from '@phds/service-kit/rpc/context';
 import { findMember } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
@@ -20,24 +20,24 @@ interface Parts {
   readonly grants: Pick<Grants, 'narrow' | 'revoke'>;
   readonly change: Change;
   readonly evictions: EvictionPublisher;
-  readonly userOf: UserOf;
 }
 
 /** phds.consent.v1.SandboxService: what a developer does to a grant of an own app. Registered in a sandbox deployment only. */
-export function createSandboxService(parts: Parts) {
+export function createSandboxService({ userOf, ...parts }: Parts & { readonly userOf: UserOf }) {
+  const { ordinary: pool } = parts.pools;
   return implement(
     SandboxService,
     {
       async findSandboxGrant(request, context) {
-        const grant = await getGrant(parts, request, context);
+        const grant = await getGrant(pool, request, await userOf(context));
         refuseEnded(grant);
         return { userId: grant.userId, scopes: [...grant.scopes] };
       },
       async changeSandboxGrant(request, context) {
-        const grant = await getGrant(parts, request, context);
+        const ownerId = await userOf(context);
         const trigger = findMember<GrantTrigger>('change', SandboxGrantChangeSchema, request.change);
         if (trigger === null) throw invalidRequest('change', 'is missing');
-        return changeGrant(parts, grant, trigger);
+        return changeGrant(parts, await getGrant(pool, request, ownerId), trigger);
       },
     },
     { findSandboxGrant: ['gateway'], changeSandboxGrant: ['gateway'] },
@@ -45,21 +45,18 @@ export function createSandboxService(parts: Parts) {
 }
 
 async function getGrant(
-  { pools: { ordinary }, userOf }: Parts,
+  pool: pg.Pool,
   request: { readonly clientId: string; readonly grantId: string },
-  context: RpcContext,
+  ownerId: string,
 ): Promise<Grant> {
-  const ownerId = await userOf(context);
   const clientId = parseKnownId('app', request.clientId);
   const id = parseKnownId('grt', request.grantId);
-  const owned = await execute(
-    ordinary,
-  )`SELECT FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
-  return found(owned === 1 ? await findGrantOfApp(ordinary, id, clientId) : null);
+  const owned = await execute(pool)`SELECT FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
+  return found(owned === 1 ? await findGrantOfApp(pool, id, clientId) : null);
 }
 
 /** Returns whether anything changed, and the withdrawn scope. */
-async function changeGrant(
+export async function changeGrant(
   { pools: { ordinary }, grants, change, evictions }: Parts,
   grant: Grant,
   trigger: GrantTrigger,

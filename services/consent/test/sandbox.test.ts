@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { SandboxGrantChange } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { newId } from '@phds/service-kit/ids';
+import { findGrantOfApp } from '../src/grant-lists.ts';
+import { changeGrant } from '../src/sandbox.ts';
 import { approve, GLUCOSE, HEART, type RegisteredApp, registerApp, shareConsent } from './running-service.ts';
 
 const consent = await shareConsent({ settings: { SANDBOX: 'true' } });
@@ -49,6 +51,36 @@ describe('a trigger', () => {
     await expect(change(app, grantId, NARROW)).rejects.toMatchObject({ message: `The grant is ${status}.` });
     await expect(find(app, grantId)).rejects.toMatchObject({ message: `The grant is ${status}.` });
     expect((await connect(app)).grantId).not.toBe(grantId);
+  });
+
+  test('publishes that a grant expired before that is acknowledged', async () => {
+    const { grantId, clientId } = await connect(await registerOwnApp());
+    const grant = await findGrantOfApp(consent.owner, grantId, clientId);
+    if (grant === null) throw new Error('an approval without a grant');
+    const told: unknown[] = [];
+    const never = () => Promise.reject(new Error('not asked for'));
+    const parts: Parameters<typeof changeGrant>[0] = {
+      pools: { ordinary: consent.owner },
+      grants: { narrow: never, revoke: never },
+      change: async (_kind, run) => {
+        const result = await run();
+        told.push('acknowledged');
+        return result;
+      },
+      evictions: { publish: ({ value }) => void told.push(value) },
+    };
+    expect(await changeGrant(parts, grant, 'expire')).toEqual({ changed: true });
+    expect(told).toEqual([grantId, 'acknowledged']);
+  });
+
+  test('that is none is refused as invalid, also for an unknown grant', async () => {
+    const app = await registerOwnApp();
+    for (const kind of [SandboxGrantChange.UNSPECIFIED, 99]) {
+      await expect(change(app, newId('grt'), kind)).rejects.toMatchObject({
+        reason: 'invalid_request',
+        violations: [{ parameter: 'change' }],
+      });
+    }
   });
 
   test("is refused for another developer and for another app's grant", async () => {

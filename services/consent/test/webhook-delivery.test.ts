@@ -363,6 +363,15 @@ describe('an endpoint', () => {
   });
 });
 
+test('deliveries of an unknown state are refused as invalid, also without an endpoint', async () => {
+  const { clientId, session } = await owned();
+  const listed = harness.webhooks.listDeliveries({ clientId, state: 'lost' }, session);
+  await expect(listed).rejects.toMatchObject({
+    reason: 'invalid_request',
+    violations: [{ parameter: 'state' }],
+  });
+});
+
 describe('another developer', () => {
   test('finds neither the endpoint nor the app, whatever they try', async () => {
     const { clientId, put } = await owned();

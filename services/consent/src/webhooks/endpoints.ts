@@ -103,8 +103,9 @@ export function createWebhookService({ userOf, ...parts }: EndpointParts & { rea
         return { eventId: await transact(pool, (tx) => addTest(tx, app)) };
       },
       async listDeliveries(request, context) {
-        const endpoint = await getEndpoint(pool, await ownApp(request, context));
+        const app = await ownApp(request, context);
         const state = findState(request.state);
+        const endpoint = await getEndpoint(pool, app);
         const { items, total } = await listDeliveries(pool, endpoint.id, state, toPage(request.page));
         return { deliveries: items.map((item) => toMessage(DeliverySchema, item)), total };
       },
