@@ -17,7 +17,7 @@ export interface ReportedApp extends Profile {
 }
 
 /** One version of an app's profile, numbered from 1. */
-export interface ShownVersion extends Profile {
+interface ShownVersion extends Profile {
   readonly version: number;
 }
 

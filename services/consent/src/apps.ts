@@ -20,7 +20,7 @@ export interface AppLock {
 }
 
 /** The status of an app in the ledger. */
-export interface AppState {
+interface AppState {
   readonly status: AppStatus;
   /** Everything issued in an older epoch is dead. */
   readonly epoch: number;

@@ -6,7 +6,7 @@ import type { PendingEvents } from './webhooks/queue.ts';
 import type { Delivery } from './webhooks/sender.ts';
 
 /** What comes of a published eviction. Without a connection to Redis it is not sent. */
-export type EvictionOutcome = 'published' | 'failed' | 'not_connected';
+type EvictionOutcome = 'published' | 'failed' | 'not_connected';
 
 /** The metrics of consent. docs/operations/observability.md describes all of them. */
 export function createConsentMetrics(metrics: Metrics) {

@@ -85,7 +85,7 @@ export interface StoredApproval extends PendingRow {
 }
 
 /** The approved terms, which the database has for every approved one; null unless approved. */
-export function toApproval(row: StoredApproval): Approval | null {
+function toApproval(row: StoredApproval): Approval | null {
   if (row.status !== 'approved') return null;
   const { approvedScopes: scopes, approvedDays, approvedDataFrom: dataFrom, grantId, grantExpiresAt } = row;
   return { scopes, days: approvedDays ?? 'kept', dataFrom, grantId, grantExpiresAt };

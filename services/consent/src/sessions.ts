@@ -23,7 +23,7 @@ interface IssuedSession {
 }
 
 /** Which sessions end. Null names none. */
-export interface SessionEnding {
+interface SessionEnding {
   readonly tokenHash: Uint8Array | null;
   readonly sid: string | null;
   /** Together with a sid: the subject's sessions without a sid. Alone: all of the subject. */

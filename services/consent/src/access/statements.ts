@@ -28,7 +28,7 @@ const INSERT = readStatement(new URL('../store/sql/insert-access-records.sql', i
 const JUDGE = readStatement(new URL('../store/sql/judge-accesses.sql', import.meta.url));
 
 /** Thrown when nothing was recorded because the clocks of this process and the database differ by more than allowed. */
-export class ClocksDiffer extends AppError {
+class ClocksDiffer extends AppError {
   readonly processClock: Date;
   readonly databaseClock: Date;
 
