@@ -19,7 +19,7 @@ export function createDevelopers(
   const value = rest.join('=');
   return {
     async mayRegister({ userId, claims }: Session): Promise<boolean> {
-      if (admitted === 'listed') return (await prisma.developer.findUnique({ where: { userId } })) !== null;
+      if (admitted === 'listed') return (await prisma.developer.findFirst({ where: { userId } })) !== null;
       return admitted === 'anyone' || (claim !== undefined && [claims[name]].flat().includes(value));
     },
     /** The people whom operators let register apps, by user id. */

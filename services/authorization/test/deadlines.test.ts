@@ -1,5 +1,13 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { Deadline, withinDeadline } from '@phds/service-kit/current-work';
+import { openPostgres } from '@phds/service-kit/postgres/postgres';
+import { toPrismaOptions } from '@phds/service-kit/postgres/prisma';
 import { eventually } from '@phds/test-kit/conditions';
+import { shared } from '@phds/test-kit/shared';
+import { createDevelopers } from '../src/developers.ts';
+import { PrismaClient } from '../src/store/generated/client.ts';
+import { createPgAuthorizations } from '../src/store/pg-authorizations.ts';
+import { createPostgresApps } from '../src/store/postgres-apps.ts';
 import { REDIRECT_URI, reasonOf, shareHarness, startHarness } from './harness.ts';
 
 const harness = await shareHarness();
@@ -111,4 +119,28 @@ test('a waiting proof holds no connection that other work needs', async () => {
   expect(await narrow.introspect(accessToken)).toMatchObject({ ledgerChecked: true });
   await locker.query('ROLLBACK');
   await revoked;
+});
+
+describe('a look-up at the same moment as one whose caller has given up finds', () => {
+  const limits = { schema: 'authorization', statementTimeoutMs: 10_000 };
+  const options = { ...limits, connectionString: harness.database.url, applicationName: 'look-ups' };
+  const { pool } = shared.use(openPostgres({ ...options, poolSize: 2 }));
+  const prisma = shared.adopt(new PrismaClient(toPrismaOptions(pool, limits)), (it) => it.$disconnect());
+  const guard = {} as never;
+  const { findRequest } = createPgAuthorizations(pool, prisma, guard);
+  const { findApp } = createPostgresApps({ pool, locks: pool }, prisma, guard);
+  const { mayRegister } = createDevelopers(prisma, 'listed', undefined);
+
+  test.each([
+    ['an app', () => findApp(app.clientId), expect.objectContaining({ clientId: app.clientId })],
+    ['no request', () => findRequest('pnd_0'), null],
+    ['no developer', () => mayRegister({ userId: 'ada', claims: {} }), false],
+  ])('%s', async (_what, find: () => Promise<unknown>, found) => {
+    const ended = new Deadline(10_000);
+    ended.end();
+    const both = [withinDeadline(ended, find), withinDeadline(new Deadline(10_000), find)];
+    const [given, patient] = await Promise.allSettled(both);
+    expect(given).toMatchObject({ status: 'rejected' });
+    expect(patient).toEqual({ status: 'fulfilled', value: found });
+  });
 });

@@ -22,7 +22,7 @@ export function createPgAuthorizations(pool: pg.Pool, prisma: PrismaClient, guar
     },
 
     async findRequest(pendingId: string): Promise<AuthorizationRequest | null> {
-      const row = await prisma.authorizationRequest.findUnique({ where: { pendingId } });
+      const row = await prisma.authorizationRequest.findFirst({ where: { pendingId } });
       return row && withKnownScopes(row);
     },
 

@@ -39,7 +39,7 @@ export function createPostgresApps({ pool, locks }: AppPools, prisma: PrismaClie
     }),
 
     async findApp(clientId: string): Promise<App | null> {
-      const row = await prisma.app.findUnique({ where: { clientId } });
+      const row = await prisma.app.findFirst({ where: { clientId } });
       return row && withKnownScopes(row);
     },
 
@@ -100,7 +100,7 @@ function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard)
       const { text, values } = toUpdate(known, change, now);
       if (!(await inVerified(async (client) => (await client.query(text, values)).rowCount === 1)))
         return null;
-      return withKnownScopes(await prisma.app.findUniqueOrThrow({ where: { clientId } }));
+      return withKnownScopes(await prisma.app.findFirstOrThrow({ where: { clientId } }));
     },
 
     /** False unless the app belongs to one of these two. An erased developer is an empty id. */
