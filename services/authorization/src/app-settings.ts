@@ -11,8 +11,8 @@ import {
   type KeyFetch,
   type PublicApps,
 } from './app.ts';
-import { parsePublicKeys } from './domain/public-keys.ts';
-import { findRedirectUriFault, findWebUrlFault, REDIRECT_URIS_MAX } from './domain/redirect-uri.ts';
+import { parsePublicKeys } from './public-keys.ts';
+import { findRedirectUriFault, findWebUrlFault, REDIRECT_URIS_MAX } from './redirect-uri.ts';
 
 /** The texts of an app: their maximum length in characters, and the reason why one is invalid, or null. */
 const TEXTS = {

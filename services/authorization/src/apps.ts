@@ -24,7 +24,7 @@ import {
 import { parseChange, parseRegistration, type SettingsChange, type SettingsInput } from './app-settings.ts';
 import { type ConsentLedger, toDate, toName } from './clients/consent.ts';
 import type { KeySource } from './clients/key-source.ts';
-import { toRedirectHost } from './domain/redirect-uri.ts';
+import { toRedirectHost } from './redirect-uri.ts';
 import type { AppStore, StoredSecret } from './store/postgres-apps.ts';
 
 export type Apps = ReturnType<typeof createApps>;

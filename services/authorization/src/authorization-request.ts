@@ -4,7 +4,7 @@ import { countCharacters, findShownTextFault } from '@phds/catalog/shown-text';
 import type { OpenAuthorizationRequest } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { AppError, invalidRequest, type Violation } from '@phds/service-kit/errors';
 import type { App } from './app.ts';
-import { isRegistered } from './domain/redirect-uri.ts';
+import { isRegistered } from './redirect-uri.ts';
 import type {
   AuthorizationCode as CodeRow,
   AuthorizationRequest as RequestRow,

@@ -25,8 +25,8 @@ import {
   refusalOf,
 } from './client-authentication.ts';
 import type { Consent } from './clients/consent.ts';
-import { addQuery, isRegistered, toRedirectHost } from './domain/redirect-uri.ts';
 import type { Possession } from './possession.ts';
+import { addQuery, isRegistered, toRedirectHost } from './redirect-uri.ts';
 import type { AuthorizationStore } from './store/pg-authorizations.ts';
 import type { AppStore } from './store/postgres-apps.ts';
 import { addSeconds } from './token.ts';

@@ -14,7 +14,7 @@ import {
   isUsable,
 } from './authorization-request.ts';
 import { type Consent, toDate, withSession } from './clients/consent.ts';
-import { addQuery, isRegistered } from './domain/redirect-uri.ts';
+import { addQuery, isRegistered } from './redirect-uri.ts';
 import type { AuthorizationStore } from './store/pg-authorizations.ts';
 import type { AppStore } from './store/postgres-apps.ts';
 import { addSeconds } from './token.ts';

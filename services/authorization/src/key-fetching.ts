@@ -1,6 +1,6 @@
 import type { Clock } from '@phds/service-kit/clock';
 import type { KeySource } from './clients/key-source.ts';
-import { parseFetchedKeys } from './domain/public-keys.ts';
+import { parseFetchedKeys } from './public-keys.ts';
 import type { FetchedKeysStore, KeyPlace } from './store/pg-fetched-keys.ts';
 
 const REFRESH_MS = 5 * 60 * 1000;

@@ -5,7 +5,7 @@ import {
   findWebUrlFault,
   matchesRedirectUri,
   toRedirectHost,
-} from '../src/domain/redirect-uri.ts';
+} from '../src/redirect-uri.ts';
 
 describe('a redirect URI is accepted', () => {
   test.each([

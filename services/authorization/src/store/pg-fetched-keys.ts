@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { App } from '../app.ts';
-import type { ParsedKeys } from '../domain/public-keys.ts';
+import type { ParsedKeys } from '../public-keys.ts';
 
 const CLAIM = `
   UPDATE app SET jwks_asked_at = $1 WHERE client_id = ANY(ARRAY(
