@@ -27,7 +27,7 @@ export interface PreparedStack extends AsyncDisposable {
 }
 
 /** Defaults: one gateway and the usual environment. */
-export interface StackSettings {
+interface StackSettings {
   readonly gateways?: number;
   readonly environment?: StackOptions['environment'];
 }

@@ -24,10 +24,6 @@ export interface Issuer {
   createCodes(count: number): Promise<readonly string[]>;
 }
 
-export interface MeasuredIssuer extends Issuer {
-  readonly processes: ReadonlyMap<string, number>;
-}
-
 /** One stretch of requests of a kind, with new codes. */
 export async function toTokenJob(
   { target, createCodes }: Issuer,
