@@ -180,7 +180,8 @@ export const gatewaySettings = z.object({
   LIMITS: limitTable
     .meta({ unit: '`name=points`, separated by commas', fallback: 'none: the defaults' })
     .describe(
-      '[Limits](../partners/limits.md) that differ from their defaults, such as `app-user=600,sign-ins=1000`.',
+      '[Limits](../partners/limits.md) that differ from their defaults, such as `app-user=600,sign-ins=1000`. Unless it is named, ' +
+        '`user-all-apps` is three times `app-user`; it cannot be less than `app-user`, nor `user-costly` less than 30.',
     ),
   TRUST_PROXY: integer(0, { max: 10, unit: 'proxies' }).describe(
     'Number of proxies in front ([which address counts](in-front.md)).',
