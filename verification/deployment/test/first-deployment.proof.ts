@@ -68,7 +68,10 @@ describeWith('systemd that can be booted by root', canBoot())('First deployment'
   test.each([
     ['phds@consent', 20],
     ['phds-migrate@consent', 65],
-  ])('the unit %s gives its process few rights', async (unit, exposure) => {
+  ])('the unit %s is understood, and gives its process few rights', async (unit, exposure) => {
+    await machine.run(
+      `systemd-analyze verify --man=no --recursive-errors=no $(systemctl show -P FragmentPath ${unit})`,
+    );
     await machine.run(`systemd-analyze security --threshold=${exposure} ${unit}`);
   });
 

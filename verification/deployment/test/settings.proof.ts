@@ -258,14 +258,24 @@ const SETTINGS_OF_COMMANDS = [
   importerSettings,
 ];
 
+const settingsOf = (...names: string[]) => names.map((name) => `settings/${name}.env`);
+
 test.each([
-  ...SERVICES.map(({ service, schema }) => ({ files: ['common', service], schemas: [schema] })),
-  { files: ['operator', 'importer'], schemas: SETTINGS_OF_COMMANDS },
+  ...SERVICES.map(({ service, schema }) => ({
+    files: ['phds@.service', ...settingsOf('common', service)],
+    schemas: [schema],
+  })),
+  {
+    files: ['phds-migrate@.service', ...settingsOf('operator', 'importer')],
+    schemas: [{ shape: { MIGRATION_DATABASE_URL: null } }, ...SETTINGS_OF_COMMANDS],
+  },
 ])('$files of deploy/systemd name only settings that their programs have', ({ files, schemas }) => {
   const known = schemas.flatMap((schema) => Object.keys(schema.shape));
-  const lines = files.flatMap((name) =>
-    readFileSync(join(repositoryRoot, 'deploy/systemd/settings', `${name}.env`), 'utf8').split('\n'),
-  );
+  const lines = files
+    .flatMap((name) => readFileSync(join(repositoryRoot, 'deploy/systemd', name), 'utf8').split('\n'))
+    .flatMap((line) =>
+      line.startsWith('Environment=') ? line.slice('Environment='.length).split(' ') : line,
+    );
   const names = lines.flatMap((line) => /^([A-Z_]+)=/.exec(line)?.[1] ?? []);
   expect(names.length).toBeGreaterThan(5);
   const programs = ['NODE_ENV'];
