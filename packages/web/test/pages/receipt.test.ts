@@ -37,14 +37,14 @@ test('a receipt tells the whole life of a connection', async () => {
   ];
   const again = { ...shown, pii_information: both };
   const wider = { pii_types: [HEART, 'read:mood'], pii_since: '2026-01-01' };
-  const states = ['given', 'given', 'narrowed', 'withdrawn', 'expired', 'ended by the app'];
+  const states = ['given', 'narrowed', 'given', 'withdrawn', 'expired', 'ended by the app'];
   const late = [
     'ended by an operator of the service',
     'terminated',
     'deletion requested',
     'of a later release',
   ];
-  const events = [...states, ...late].map((state, index) => eventOf(state, index === 1 ? wider : {}));
+  const events = [...states, ...late].map((state, index) => eventOf(state, index === 2 ? wider : {}));
   await using page = await openReceipt(receiptOf([shown, again], ...events));
   const first = screen.getByRole('region', { name: /^You agreed on/ });
   for (const text of [
@@ -63,7 +63,7 @@ test('a receipt tells the whole life of a connection', async () => {
   expect(within(second).getAllByRole('listitem')).toHaveLength(2);
   const lines = within(screen.getByRole('region', { name: 'What happened' })).getAllByRole('listitem');
   expect(lines.map((line) => line.querySelector('strong')?.textContent)).toEqual([
-    ...['You agreed.', 'You agreed.', 'You changed sharing.', 'You stopped sharing.', 'Sharing expired.'],
+    ...['You agreed.', 'You changed sharing.', 'You agreed.', 'You stopped sharing.', 'Sharing expired.'],
     ...['The app stopped the sharing.', 'The operators of this service stopped the sharing.'],
     ...[
       'Sharing stopped because the app was shut down.',
@@ -71,11 +71,15 @@ test('a receipt tells the whole life of a connection', async () => {
       'of a later release',
     ],
   ]);
-  page.see('Shared: Heart and Mood. Until 28 Nov 2026, 12:02. Data shared: from 1 Jan 2026.');
+  page.see('Shared: Heart and Mood. Until 28 Nov 2026, 12:03. Data shared: from 1 Jan 2026.');
 });
 
-test('a receipt that the page cannot read is still offered as a file', async () => {
-  await using page = await openReceipt(null);
+test.each([
+  ['content', null],
+  ['time', { ...receiptOf([]), iat: undefined }],
+  ['possible time', { ...receiptOf([]), iat: 1e20 }],
+])('a receipt without %s, which the page cannot read, is still offered as a file', async (_, content) => {
+  await using page = await openReceipt(content);
   page.see("This receipt can't be shown here. You can still download it.");
   screen.getByRole('button', { name: 'Download receipt' });
 });

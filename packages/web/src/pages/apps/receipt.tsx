@@ -49,16 +49,17 @@ export function Receipt({ id }: { readonly id: string }) {
 function readReceipt(signed: SignedReceipt) {
   try {
     const content = decodeReceipt(signed);
-    return { content, approvals: approvalsOf(content) };
+    const signedAt = formatInstant(new Date(content.iat * 1_000).toISOString());
+    return { content, approvals: approvalsOf(content), signedAt };
   } catch {
     return null;
   }
 }
 
-function ReadableReceipt({ content, approvals }: NonNullable<ReturnType<typeof readReceipt>>) {
+function ReadableReceipt({ content, approvals, signedAt }: NonNullable<ReturnType<typeof readReceipt>>) {
   return (
     <>
-      <Soft>{text('receiptAsOf', { when: formatInstant(new Date(content.iat * 1_000).toISOString()) })}</Soft>
+      <Soft>{text('receiptAsOf', { when: signedAt })}</Soft>
       {approvals.map((approval, index) => (
         <Approval key={approval.event.event_time} approval={approval} isFirst={index === 0} />
       ))}
