@@ -21,7 +21,7 @@ export function ChangeNotice({
 }) {
   if (failure === null || failure.outcome === 'made') return null;
   if (failure.outcome === 'undone') {
-    return <ErrorNotice error={failure.error} title={undone} {...(labels && { labels })} />;
+    return <ErrorNotice error={failure.error} title={undone} labels={labels} />;
   }
   return (
     <Notice role="alert" tone="bad" title={unknown}>

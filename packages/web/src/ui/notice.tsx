@@ -41,7 +41,7 @@ export function ErrorNotice({
   /** Whether the request used the person's session rather than an app's credentials. */
   readonly isOwn?: boolean;
   /** The labels of the fields that the error can name. */
-  readonly labels?: Readonly<Record<string, string>>;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
 }) {
   return (
     <Notice tone="bad" role="alert" title={title}>

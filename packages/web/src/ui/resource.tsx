@@ -31,6 +31,7 @@ export function Resource<T>({
   children,
   notFound,
   whySignIn = text('whySignIn'),
+  labels,
 }: {
   readonly query: Read<T>;
   readonly children: (data: T) => ReactNode;
@@ -38,6 +39,8 @@ export function Resource<T>({
   readonly notFound?: ReactNode;
   /** Shown to a person who is signed out. */
   readonly whySignIn?: string;
+  /** The labels of the filters that an error can name. */
+  readonly labels?: Readonly<Record<string, string>>;
 }) {
   const { status } = query.error instanceof Problem ? query.error : { status: 0 };
   // Also after the session has ended: what the person entered stays, and the dialog asks them to sign in.
@@ -47,7 +50,7 @@ export function Resource<T>({
   if (status === 404 && notFound !== undefined) return notFound;
   return (
     <Stack>
-      <ErrorNotice error={query.error} title={text('loadFailed')} />
+      <ErrorNotice error={query.error} title={text('loadFailed')} labels={labels} />
       <div>
         <Button onPress={() => query.refetch()}>{text('tryAgain')}</Button>
       </div>

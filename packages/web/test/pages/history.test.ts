@@ -221,10 +221,12 @@ test.each([
   },
 );
 
-test('days that cannot be loaded are explained, and the filters stay', async () => {
-  await using page = await openHistory([], { summarizeAccesses: problem('RATE_LIMITED') });
-  page.see('That was too often.', screen.getByRole('alert'));
-  screen.getByLabelText('Type of data');
+test('days that cannot be loaded are explained by the label of the field, and the filters stay', async () => {
+  const errors = [{ parameter: 'from', message: 'is too early' }];
+  const answers = { summarizeAccesses: problem('INVALID_REQUEST', { errors }) };
+  await using page = await openPage('/history', { language: 'de', answers });
+  page.see('Von wird nicht angenommen (auf Englisch: is too early)', screen.getByRole('alert'));
+  screen.getByLabelText('Datenart');
 });
 
 test('the page shows 30 days, or 7 or 90, and a bar opens its day', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { example, listOf } from '../kit/answers.ts';
+import { type Answers, example, listOf, problem } from '../kit/answers.ts';
 import { openPage, screen, textOf, within } from '../kit/page.ts';
 
 const { data: app } = example('getApp');
@@ -48,9 +48,11 @@ test('requests are found by id, status and error code, one filter after the othe
   expect(await page.findBarriers()).toEqual([]);
 });
 
-test.each([
+const wrongId = { parameter: 'requestId', message: 'is wrong' };
+test.each<[string, Answers['listRequests'] & object, string]>([
   ['is empty', toLog(), 'No requests in the last 24 hours'],
   ['has a refused assertion', toLog(unproven), 'The assertion was refused: exp is more than 300 s ahead'],
+  ['is not found', problem('INVALID_REQUEST', { errors: [wrongId] }), 'Request ID is wrong'],
   ['may be incomplete', { ...toLog(request), complete: false }, 'The list may be incomplete.'],
 ])('a log that %s says so', async (_, listRequests, text) => {
   await using page = await openPage(PATH, { answers: { listRequests } });

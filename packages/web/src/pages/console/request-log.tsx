@@ -18,6 +18,7 @@ import { Filters } from './log-filters.tsx';
 import { Rich, text } from './texts.ts';
 
 const EVERYTHING: RequestFilter = {};
+const LABELS = { requestId: text('requestId'), status: text('status'), code: text('code') };
 
 /** What an app's requests were answered: in numbers by day, and the latest one by one. */
 export function RequestLog({ app: { clientId } }: { readonly app: DeveloperApp }) {
@@ -35,7 +36,7 @@ export function RequestLog({ app: { clientId } }: { readonly app: DeveloperApp }
       </Row>
       <Soft>{text('logLead')}</Soft>
       <Filters filter={filter} onChange={setFilter} />
-      <Resource query={requests}>
+      <Resource query={requests} labels={LABELS}>
         {({ data, pagination, complete }) => (
           <Stack>
             {complete ? null : <Notice title={text('partial')}>{text('partialText')}</Notice>}

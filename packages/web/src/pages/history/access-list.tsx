@@ -16,7 +16,7 @@ export function AccessList({ filter }: { readonly filter: AccessFilter }) {
   const [page, setPage] = useFilteredPage(filter);
   const accesses = useAccesses(filter, page);
   return (
-    <Resource query={accesses}>
+    <Resource query={accesses} labels={{ from: text('from'), to: text('to') }}>
       {({ data, pagination }) =>
         data.length === 0 ? (
           <Soft>{text('noneChosenText')}</Soft>

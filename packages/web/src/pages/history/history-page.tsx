@@ -60,7 +60,7 @@ export function HistoryPage() {
       />
       <Stack>
         <Filters selection={selection} appNames={appNames} onChange={setSelection} />
-        <Resource query={days}>
+        <Resource query={days} labels={{ from: text('from'), to: text('to') }}>
           {(found) =>
             found.length === 0 ? (
               <NothingFound selection={selection} period={period} onSelect={select} />

@@ -40,7 +40,7 @@ export function Deliveries({ clientId }: { readonly clientId: string }) {
           ]}
         />
       </Fields>
-      <Resource query={deliveries}>
+      <Resource query={deliveries} labels={{ state: text('state') }}>
         {({ data, pagination }) =>
           data.length === 0 ? (
             <Empty title={text(state === EVERY ? 'noDeliveries' : 'noSuchDelivery')}>
