@@ -1,4 +1,10 @@
-import { type QueryKey, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  type QueryKey,
+  type UseMutationOptions,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useRef } from 'react';
 import { isRefusal, Problem } from './problem.ts';
 
@@ -34,12 +40,6 @@ interface ChangeOf<Change, Answer, State> {
   readonly leadsAway?: boolean;
 }
 
-/** What the page does after a change. */
-interface Then<Answer> {
-  readonly onSuccess?: (answer: Answer | null) => void;
-  readonly onError?: () => void;
-}
-
 /** A failed change with the data needed to judge it by a later state. */
 class FailedChange<Change, State> extends Error {
   readonly change: Change;
@@ -73,14 +73,33 @@ async function findOutcome(readState: () => Promise<boolean | null>): Promise<bo
   }
 }
 
+/** A mutation of which, while it is under way, a second one is not sent, and `reset` does nothing: either would lose its outcome. */
+export function useSingleMutation<Answer, Fault, Change>(
+  options: Omit<UseMutationOptions<Answer, Fault, Change>, 'onSettled'>,
+) {
+  const isUnderWay = useRef(false);
+  const onSettled = () => {
+    isUnderWay.current = false;
+  };
+  const mutation = useMutation({ ...options, onSettled });
+  const mutate: typeof mutation.mutate = (...change) => {
+    if (isUnderWay.current) return;
+    isUnderWay.current = true;
+    mutation.mutate(...change);
+  };
+  const reset = () => {
+    if (!isUnderWay.current) mutation.reset();
+  };
+  return { ...mutation, mutate, reset };
+}
+
 /**
  * Sends a change. If no usable response arrives, the state is read before anything is reported: a change that was made counts as a
- * success, with `null` instead of the lost response. During a change, a second one is not sent and `reset` does nothing.
+ * success, with `null` instead of the lost response.
  */
 export function useChange<Change, Answer, State>(options: ChangeOf<Change, Answer, State>) {
   const { queryKey, read, send, isMade, affected, leadsAway = false } = options;
   const client = useQueryClient();
-  const isUnderWay = useRef(false);
   // Observes the state shown by the page without fetching it.
   const state = useQuery({ queryKey, queryFn: read, enabled: false });
   const refetchAffected = () =>
@@ -104,11 +123,8 @@ export function useChange<Change, Answer, State>(options: ChangeOf<Change, Answe
     return client.fetchQuery({ queryKey, queryFn: read, staleTime: 0, retry: false });
   };
 
-  const mutation = useMutation<Answer | null, FailedChange<Change, State>, Change>({
-    mutationFn: (change) =>
-      sendAndVerify(change).finally(() => {
-        isUnderWay.current = false;
-      }),
+  const mutation = useSingleMutation<Answer | null, FailedChange<Change, State>, Change>({
+    mutationFn: sendAndVerify,
     onSuccess: () => (leadsAway ? undefined : refetchAffected()),
     // Not awaited, so that the known result is shown immediately.
     onError: () => void refetchAffected(),
@@ -124,17 +140,5 @@ export function useChange<Change, Answer, State>(options: ChangeOf<Change, Answe
     return { outcome: isKnown ? 'undone' : 'unknown', error };
   };
 
-  return {
-    ...mutation,
-    mutate: (change: Change, then: Then<Answer> = {}) => {
-      if (isUnderWay.current) return;
-      isUnderWay.current = true;
-      mutation.mutate(change, then);
-    },
-    // Resetting a running change would lose its outcome.
-    reset: () => {
-      if (!isUnderWay.current && !mutation.isPending) mutation.reset();
-    },
-    failure: mutation.error === null ? null : judge(mutation.error),
-  };
+  return { ...mutation, failure: mutation.error === null ? null : judge(mutation.error) };
 }

@@ -6,6 +6,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
+import { useSingleMutation } from './change.ts';
 import { answerOf, api, dataOf, getAll, ofApp } from './client.ts';
 import type { AppStatus, DeveloperApp, Triggered } from './resources.ts';
 
@@ -118,7 +119,7 @@ export function useConsoleChange<Change, Answer>(
   const client = useQueryClient();
   const readAgain = () => client.invalidateQueries({ queryKey });
   // A failure is shown at once.
-  return useMutation({ mutationFn, onSuccess: readAgain, onError: () => void readAgain() });
+  return useSingleMutation({ mutationFn, onSuccess: readAgain, onError: () => void readAgain() });
 }
 
 /** The number of days of an app's usage that the service returns unless others are asked for. */

@@ -20,7 +20,7 @@ export function Confirmation({
   /** Text of the confirming button. */
   readonly confirm: string;
   readonly onConfirm: () => void;
-  /** Whether the confirmed action is running. */
+  /** Whether the confirmed action, or one that it has to wait for, is running. */
   readonly isBusy?: boolean;
 }) {
   const [isOpen, setOpen] = useState(false);

@@ -28,7 +28,7 @@ export class Answer {
   readonly status: number;
   readonly body: string;
   readonly type: string;
-  /** Whether the OpenAPI document has to describe it. */
+  /** Whether the OpenAPI document has to describe it, which that of a proxy in front of the service is not. */
   readonly isOfService: boolean;
 
   constructor(status: number, body: string, type: string, isOfService: boolean) {
@@ -91,11 +91,6 @@ export function problem(code: string, members: Readonly<Record<string, unknown>>
   if (typeof status !== 'number')
     throw new RangeError(`No problem ${code} is recorded. Its status has to be given.`);
   return new Answer(status, JSON.stringify(body), 'application/problem+json', true);
-}
-
-/** An answer that is not the service's, such as that of a proxy in front of it. */
-export function foreignAnswer(status: number, body: string, type = 'text/html'): Answer {
-  return new Answer(status, body, type, false);
 }
 
 /** Replies to one request after the other; the last one is repeated. */

@@ -50,8 +50,6 @@ export interface PageOptions {
   readonly message?: string;
   /** How much the clock of the browser is ahead of the service's. */
   readonly clockAheadMs?: number;
-  /** Messages on the console that the test expects. Every other one fails it. */
-  readonly complaints?: RegExp;
 }
 
 /**
@@ -84,15 +82,12 @@ export class Page implements AsyncDisposable {
   readonly #service: Service;
   readonly #client = createQueryClient();
   readonly #complaints: string[] = [];
-  readonly #expected: RegExp | undefined;
   #areTimersRunning = false;
   readonly #real = { fetch: globalThis.fetch, error: console.error, warn: console.warn };
 
   constructor(path: string, options: PageOptions) {
-    const { isSignedIn = true, language = 'en', answers = {}, clockAheadMs = 0, complaints } = options;
-    const { message = '' } = options;
+    const { isSignedIn = true, language = 'en', answers = {}, clockAheadMs = 0, message = '' } = options;
     if ('jest' in globalThis) throw new Error('Another page is open.');
-    this.#expected = complaints;
     installDom();
     jest.useFakeTimers({ now: NOW + clockAheadMs, doNotFake: [...KEPT_TIMERS] });
     this.#renderAfterTimers();
@@ -163,11 +158,6 @@ export class Page implements AsyncDisposable {
     return (
       (elements.find((one) => says(one) && ![...one.children].some(says)) as HTMLElement | undefined) ?? null
     );
-  }
-
-  /** Whether an element has the focus. */
-  isFocused(element: Element): boolean {
-    return document.activeElement === element;
   }
 
   /** The texts of the alerts on the page. */
@@ -248,8 +238,8 @@ export class Page implements AsyncDisposable {
   }
 
   /**
-   * Waits until the requests under way are answered and everything is rendered. Throws if something was wrong that the test does not
-   * expect: on the console, or in its own answers.
+   * Waits until the requests under way are answered and everything is rendered. Throws if something was wrong: on the console, or in
+   * the test's own answers.
    */
   async settle(): Promise<void> {
     let turns = 0;
@@ -298,10 +288,9 @@ export class Page implements AsyncDisposable {
     this.#check();
   }
 
-  /** Throws if something was wrong that no test expected. */
+  /** Throws if something was wrong. */
   #check(): void {
-    const unexpected = this.#complaints.splice(0).filter((words) => this.#expected?.test(words) !== true);
-    const faults = [...this.#service.faults.splice(0), ...unexpected];
+    const faults = [...this.#service.faults.splice(0), ...this.#complaints.splice(0)];
     if (faults.length > 0) throw new Error(faults.join('\n'));
   }
 }

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { type Answers, example, foreignAnswer, inTurn, LOST, listOf, problem } from '../kit/answers.ts';
+import { Answer, type Answers, example, inTurn, LOST, listOf, problem } from '../kit/answers.ts';
 import { openPage, type Page, screen, within } from '../kit/page.ts';
 import { after, afterDays } from '../kit/times.ts';
 
 const HEART = 'read:health-data:heart';
 const WEIGHT = 'read:weight';
-const PORTAL = foreignAnswer(200, '<h1>Welcome to our hotel</h1>');
+const PORTAL = new Answer(200, '<h1>Welcome to our hotel</h1>', 'text/html', false);
 /** After a lost answer, until the service has finished for certain. */
 const DOUBT_MS = 23_000;
 
@@ -110,20 +110,19 @@ test('ended sharing of all apps is shown as ended', async () => {
   const listGrants = listOf(grant, other);
   await using page = await openPage('/apps', { answers: { listGrants, revokeAllGrants: LOST } });
   page.answers.listGrants = listOf();
-  await page.confirm('Stop sharing with all', 'Stop sharing');
+  await page.confirm('Stop sharing with all', 'Stop sharing with all');
   page.see('No app can read your health data');
   expect(page.alerts).toEqual([]);
 });
 
 const app = { ...example('getApp').data, secretLast4: 'old1' };
-const rotate = (page: Page) => page.confirm('Rotate the secret', 'Rotate');
 
 test.each<[string, string, Answers, (page: Page) => Promise<void>, string]>([
   [
     'a rotated secret',
     `/console/${app.clientId}/credentials`,
     { rotateSecret: LOST },
-    rotate,
+    (page) => page.confirm('Rotate the secret', 'Rotate'),
     'The old one may no longer work.',
   ],
   [
@@ -143,7 +142,7 @@ test.each<[string, string, Answers, (page: Page) => Promise<void>, string]>([
       await page.press(/read:profile/, 'checkbox');
       await page.press('Register');
     },
-    'Look for it in “Apps” before you register it again.',
+    'Look for it in “Apps” before you register it again.$',
   ],
 ])('of %s the console says that it is not known, and reads again', async (_, path, answers, act, advice) => {
   await using page = await openPage(path, { answers: { getApp: { data: app }, ...answers } });
@@ -153,20 +152,22 @@ test.each<[string, string, Answers, (page: Page) => Promise<void>, string]>([
   expect(page.requests.slice(reads).map(({ method }) => method)).toContain('GET');
 });
 
-test('a secret that is being rotated cannot be rotated again', async () => {
-  await using page = await openPage(`/console/${app.clientId}/credentials`);
-  const answer = page.hold('rotateSecret');
-  await page.press('Rotate the secret');
-  await page.user.dblClick(within(screen.getByRole('alertdialog')).getByRole('button', { name: 'Rotate' }));
+test.each([
+  ['a secret is rotated', 'credentials', 'rotateSecret', 'Rotate the secret', 'Rotate', 1],
+  ['a status is set', 'settings', 'setAppStatus', 'Suspend', 'Suspend', 2],
+] as const)('while %s, no other change can be made', async (_, tab, operation, trigger, name, count) => {
+  await using page = await openPage(`/console/${app.clientId}/${tab}`);
+  const answer = page.hold(operation);
+  await page.press(trigger);
+  await page.user.dblClick(within(screen.getByRole('alertdialog')).getByRole('button', { name }));
   await page.settle();
-  const busy = screen.getByRole('button', { name: 'One moment…' });
-  expect(busy.getAttribute('aria-disabled')).toBe('true');
-  await page.focus(busy);
+  const busy = screen.getAllByRole('button', { name: 'One moment…' });
+  expect(busy.map((button) => button.getAttribute('aria-disabled'))).toEqual(Array(count).fill('true'));
+  for (const button of busy) await page.focus(button);
   await page.keys('{Enter}');
   expect(screen.queryByRole('alertdialog')).toBeNull();
   await answer();
-  page.see('Copy the secret now.');
-  expect(page.changes.map(([operation]) => operation)).toEqual(['rotateSecret']);
+  expect(page.changes.map(([sent]) => sent)).toEqual([operation]);
 });
 
 test('a request that takes too long is aborted with an explanation', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { WEBHOOK_EVENTS, WEBHOOK_FAILURES } from '@phds/catalog/webhooks';
-import { type Answers, example, LOST, listOf, problem } from '../kit/answers.ts';
-import { openPage, type Page, screen } from '../kit/page.ts';
+import { Answer, type Answers, example, inTurn, LOST, listOf, problem } from '../kit/answers.ts';
+import { fireEvent, openPage, type Page, screen } from '../kit/page.ts';
 import { after, afterDays } from '../kit/times.ts';
 
 const { data: webhook } = example('getWebhook');
@@ -12,6 +12,8 @@ const withSecret = { ...webhook, secret: 'whsec_1' };
 const open = (answers: Answers = {}): Promise<Page> =>
   openPage(PATH, { answers: { listDeliveries: listOf(), ...answers } });
 const openWithout = (answers: Answers = {}) => open({ getWebhook: problem('NOT_FOUND'), ...answers });
+const submit = () => fireEvent.submit(screen.getByLabelText('URL').closest('form') as Element);
+const changed = new Answer(200, JSON.stringify({ data: webhook }), 'application/json', true);
 const seeSecret = (page: Page) => page.see('whsec_1', screen.getByRole('region', { name: 'Signing secret' }));
 
 test('a webhook needs a valid URL and an event; its secret is shown once', async () => {
@@ -42,10 +44,42 @@ test('when the answer with the first secret is lost, the console shows what was 
   await page.fill('URL', webhook.url);
   page.answers.getWebhook = { data: { ...webhook, events: [...WEBHOOK_EVENTS] } };
   await page.press('Set up the webhook');
-  page.see("We couldn't confirm the change.", screen.getByRole('alert'));
+  page.see('If you need the signing secret, rotate it to see a new one.', screen.getByRole('alert'));
   page.answers.rotateWebhookSecret = { data: withSecret };
   await page.confirm('Rotate the signing secret', 'Rotate');
   seeSecret(page);
+});
+
+test('a second Enter sends nothing, and the first secret stays when the webhook is changed', async () => {
+  await using page = await openWithout();
+  await page.fill('URL', webhook.url);
+  const putWebhook = inTurn({ data: withSecret }, changed);
+  Object.assign(page.answers, { putWebhook, getWebhook: { data: webhook } });
+  const answer = page.hold('putWebhook');
+  await page.user.dblClick(screen.getByRole('button', { name: 'Set up the webhook' }));
+  await page.settle();
+  submit();
+  await answer();
+  expect(page.changes).toHaveLength(1);
+  seeSecret(page);
+  await page.press('Save');
+  page.see('Saved.');
+  seeSecret(page);
+});
+
+test('one change of a webhook is made at a time, and takes the failure of the one before it away', async () => {
+  await using page = await open({ deleteWebhook: LOST, putWebhook: changed });
+  await page.confirm('Remove the webhook', 'Remove');
+  expect(page.alerts).toHaveLength(1);
+  const answer = page.hold('putWebhook');
+  await page.press('Save');
+  expect([page.alerts, screen.getAllByRole('button', { name: 'One moment…' }).length]).toEqual([[], 2]);
+  await answer();
+  const answerOfRotation = page.hold('rotateWebhookSecret');
+  await page.confirm('Rotate the signing secret', 'Rotate');
+  submit();
+  await answerOfRotation();
+  expect(page.changes.at(-1)?.[0]).toBe('rotateWebhookSecret');
 });
 
 test('a secret is rotated with the time for which the old one signs, and the webhook is removed', async () => {

@@ -37,7 +37,7 @@ export function StopSharing({
           <Confirmation
             trigger={trigger}
             title={title}
-            confirm={text('stop')}
+            confirm={trigger}
             isBusy={revocation.isPending}
             onConfirm={() => revocation.mutate(undefined, { onSuccess: focusHeading })}
           >

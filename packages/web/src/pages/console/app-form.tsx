@@ -61,7 +61,6 @@ export function AppForm({
   isPending,
   isSaved = false,
   error,
-  unknown,
   children,
 }: {
   /** Fields after the name. */
@@ -75,8 +74,6 @@ export function AppForm({
   readonly isSaved?: boolean;
   /** Of the last submit. */
   readonly error: unknown;
-  /** What it says without an answer. */
-  readonly unknown?: 'registrationUnknown';
 }) {
   const [edits, setEdits] = useState<Partial<Draft>>(NOTHING);
   const [isSubmitted, setSubmitted] = useState(false);
@@ -112,7 +109,11 @@ export function AppForm({
           {app === undefined ? null : <LaterFields app={app} field={field} draft={draft} onChange={set} />}
         </Grid>
         <ScopeBoxes chosen={draft.scopes} onChange={(scopes) => set({ scopes })} error={errorOf('scopes')} />
-        <NotChanged error={error} labels={LABELS} {...(unknown && { unknown })} />
+        <NotChanged
+          error={error}
+          unknown={app === undefined ? 'registrationUnknown' : 'changeUnknown'}
+          labels={LABELS}
+        />
         <Row>
           <Button kind="primary" type="submit" isBusy={isPending}>
             {submit}

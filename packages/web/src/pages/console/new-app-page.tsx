@@ -26,7 +26,6 @@ export function NewAppPage() {
         onSubmit={(settings) => registration.mutate({ ...settings, applicationType: type })}
         isPending={registration.isPending}
         error={registration.error}
-        unknown="registrationUnknown"
       >
         <TypeChoice value={type} onChange={setType} />
       </AppForm>

@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import { isRefusal } from '../../api/problem.ts';
 import { focusInvalidField } from '../../ui/focus.ts';
-import { ErrorNotice } from '../../ui/notice.tsx';
+import { ErrorNotice, Notice } from '../../ui/notice.tsx';
 import { text } from './texts.ts';
 
 type Id = Parameters<typeof text>[0];
@@ -22,11 +22,9 @@ export function NotChanged({
     if (error !== null) focusInvalidField();
   }, [error]);
   if (error === null) return null;
-  return (
-    <ErrorNotice
-      error={error}
-      title={text(isRefusal(error) ? undone : unknown)}
-      {...(labels && { labels })}
-    />
-  );
+  if (unknown === 'registrationUnknown' && !isRefusal(error)) {
+    // The cause may advise to try again, which would register a second app.
+    return <Notice role="alert" tone="bad" title={text(unknown)} />;
+  }
+  return <ErrorNotice error={error} title={text(isRefusal(error) ? undone : unknown)} labels={labels} />;
 }

@@ -30,7 +30,6 @@ export function Settings({ app }: { readonly app: DeveloperApp }) {
 /** Suspends, activates and revokes; what takes something away asks for confirmation with its consequences. */
 function Status({ app }: { readonly app: DeveloperApp }) {
   const status = useStatusChange(app.clientId);
-  const beingSet = status.isPending ? status.variables : null;
   // Each change removes the button that was pressed.
   const set = (to: AppStatus) => status.mutate(to, { onSuccess: focusHeading });
   return (
@@ -50,7 +49,7 @@ function Status({ app }: { readonly app: DeveloperApp }) {
             triggerKind="plain"
             title={text('suspendTitle', { app: app.name })}
             confirm={text('suspend')}
-            isBusy={beingSet === 'suspended'}
+            isBusy={status.isPending}
             onConfirm={() => set('suspended')}
           >
             <p>{text('suspendEffect')}</p>
@@ -66,7 +65,7 @@ function Status({ app }: { readonly app: DeveloperApp }) {
             trigger={text('revoke')}
             title={text('revokeTitle', { app: app.name })}
             confirm={text('revokeConfirm')}
-            isBusy={beingSet === 'revoked'}
+            isBusy={status.isPending}
             onConfirm={() => set('revoked')}
           >
             <p>{text('revokeEffect')}</p>

@@ -77,7 +77,7 @@ export function EndpointForm({
           ))}
         </CheckboxGroup>
         {eventsError === undefined ? null : <GroupError>{eventsError}</GroupError>}
-        <NotChanged error={error} />
+        <NotChanged error={error} unknown="hookChangeUnknown" />
         <Row>
           <Button kind={webhook === null ? 'primary' : 'plain'} type="submit" isBusy={isPending}>
             {text(webhook === null ? 'setUp' : 'save')}

@@ -6,6 +6,7 @@ import {
   useWebhookChange,
   useWebhookRemoval,
   useWebhookRotation,
+  type WebhookWithSecret,
 } from '../../../api/webhooks.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card, Row, Soft, Stack } from '../../../ui/card.tsx';
@@ -29,7 +30,14 @@ export function Endpoint({
   const change = useWebhookChange(clientId);
   const rotation = useWebhookRotation(clientId);
   const removal = useWebhookRemoval(clientId);
-  const secret = rotation.data?.secret ?? change.data?.secret;
+  // Only some answers have one. It stays until it is replaced or removed.
+  const [secret, setSecret] = useState<string>();
+  const keepSecret = ({ secret: made }: WebhookWithSecret) => setSecret((shown) => made ?? shown);
+  const all = [change, rotation, removal];
+  const isBusy = all.some(({ isPending }) => isPending);
+  const forget = () => {
+    for (const each of all) each.reset();
+  };
   return (
     <Stack>
       <NotChanged error={rotation.error} undone="hookNotRotated" unknown="hookRotationUnknown" />
@@ -44,23 +52,28 @@ export function Endpoint({
       )}
       <EndpointForm
         webhook={webhook}
-        isPending={change.isPending}
+        isPending={isBusy}
         isSaved={change.isSuccess && webhook !== null}
         error={change.error}
-        onSubmit={change.mutate}
+        onSubmit={(settings) => {
+          if (isBusy) return;
+          forget();
+          change.mutate(settings, { onSuccess: keepSecret });
+        }}
       />
       {webhook === null ? null : (
         <Actions
           clientId={clientId}
           webhook={webhook}
-          isRotating={rotation.isPending}
-          isRemoving={removal.isPending}
+          isBusy={isBusy}
           onRotate={(seconds) => {
-            change.reset();
-            rotation.mutate(seconds);
+            forget();
+            setSecret(undefined);
+            rotation.mutate(seconds, { onSuccess: keepSecret });
           }}
           onRemove={() => {
-            for (const each of [change, rotation]) each.reset();
+            forget();
+            setSecret(undefined);
             // Removes the button that was pressed.
             removal.mutate(undefined, { onSuccess: focusHeading });
           }}
@@ -73,15 +86,13 @@ export function Endpoint({
 function Actions({
   clientId,
   webhook,
-  isRotating,
-  isRemoving,
+  isBusy,
   onRotate,
   onRemove,
 }: {
   readonly clientId: string;
   readonly webhook: Webhook;
-  readonly isRotating: boolean;
-  readonly isRemoving: boolean;
+  readonly isBusy: boolean;
   readonly onRotate: (overlapSeconds: number) => void;
   readonly onRemove: () => void;
 }) {
@@ -97,12 +108,12 @@ function Actions({
         <Button isBusy={test.isPending} onPress={() => test.mutate()}>
           {text('sendTest')}
         </Button>
-        <Rotation isBusy={isRotating} onRotate={onRotate} />
+        <Rotation isBusy={isBusy} onRotate={onRotate} />
         <Confirmation
           trigger={text('remove')}
           title={text('removeTitle')}
           confirm={text('removeConfirm')}
-          isBusy={isRemoving}
+          isBusy={isBusy}
           onConfirm={onRemove}
         >
           <p>{text('removeEffect')}</p>
