@@ -1,3 +1,4 @@
+import { APP_PROFILE, PROFILE_FIELDS, type ProfileField, toProfile } from '@phds/catalog/app-profile';
 import { parseScopeList, SCOPE_NAMES } from '@phds/catalog/scopes';
 import { countCharacters, findNameFault, findShownTextFault } from '@phds/catalog/shown-text';
 import type { AppSettings as AppSettingsMessage } from '@phds/contracts/phds/authorization/v1/apps_pb';
@@ -14,17 +15,6 @@ import {
 import { parsePublicKeys } from './public-keys.ts';
 import { findRedirectUriFault, findWebUrlFault, REDIRECT_URIS_MAX } from './redirect-uri.ts';
 
-/** The texts of an app: their maximum length in characters, and the reason why one is invalid, or null. */
-const TEXTS = {
-  name: { max: 100, findFault: findNameFault },
-  description: { max: 500, findFault: (text: string) => findShownTextFault(text, 'lines') },
-  developerName: { max: 100, findFault: (text: string) => (text === '' ? null : findNameFault(text)) },
-} as const;
-
-type TextField = keyof typeof TEXTS;
-
-const TEXT_FIELDS = Object.keys(TEXTS) as TextField[];
-
 /** Settings as sent by a developer; absent and empty lists count as not sent. */
 export type SettingsInput = Omit<AppSettingsMessage, '$typeName' | '$unknown'>;
 
@@ -38,13 +28,9 @@ const NO_FETCH = { jwksFetchedAt: null, jwksAskedAt: null, jwksFailure: '' } as 
 
 const DEFAULTS: KnownSettings = {
   ...NO_FETCH,
-  name: '',
+  ...toProfile(() => ''),
   redirectUris: [],
   scopes: SCOPE_NAMES,
-  description: '',
-  developerName: '',
-  homepageUrl: '',
-  privacyPolicyUrl: '',
   requirePkce: false,
   tokenEndpointAuthMethod: 'client_secret_basic',
   jwks: '',
@@ -128,13 +114,9 @@ function collectChange(
   knownUris: readonly string[] = [],
 ): SettingsChange {
   const change: { -readonly [Field in keyof AppSettings]?: AppSettings[Field] } = {};
-  for (const field of TEXT_FIELDS) {
+  for (const field of PROFILE_FIELDS) {
     const text = input[field];
-    if (text !== undefined) change[field] = collectText(field, text.trim(), violations);
-  }
-  for (const field of ['homepageUrl', 'privacyPolicyUrl'] as const) {
-    const url = input[field];
-    if (url !== undefined) change[field] = collectUrl(field, url, violations);
+    if (text !== undefined) change[field] = collectText(field, text, violations);
   }
   if (input.redirectUris.length > 0) {
     change.redirectUris = collectRedirectUris(input.redirectUris, knownUris, violations);
@@ -216,15 +198,23 @@ function completeKeys(
   return { jwksFetchedAt, jwksAskedAt: null, jwksFailure: 'has not been fetched yet' };
 }
 
-function collectText(parameter: TextField, text: string, violations: Violation[]): string {
-  const { max, findFault } = TEXTS[parameter];
-  if (countCharacters(text) > max) {
-    violations.push({ parameter, message: `must have at most ${max} characters` });
+function collectText(parameter: ProfileField, sent: string, violations: Violation[]): string {
+  const rule = APP_PROFILE[parameter];
+  if (rule.kind === 'url') return collectUrl(parameter, sent, violations);
+  const text = sent.trim();
+  if (countCharacters(text) > rule.maxLength) {
+    violations.push({ parameter, message: `must have at most ${rule.maxLength} characters` });
   }
-  const fault = findFault(text);
+  const fault = text === '' && parameter !== 'name' ? null : FAULTS[rule.kind](text);
   if (fault !== null) violations.push({ parameter, message: fault });
   return text;
 }
+
+/** The reason why a text is invalid, or null. */
+const FAULTS = {
+  name: findNameFault,
+  lines: (text: string) => findShownTextFault(text, 'lines'),
+} as const;
 
 function collectUrl(parameter: string, url: string, violations: Violation[]): string {
   const fault = url === '' ? null : findWebUrlFault(url);

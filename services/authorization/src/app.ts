@@ -1,3 +1,4 @@
+import { PROFILE_FIELDS, type ProfileField } from '@phds/catalog/app-profile';
 import {
   ACCESS_TOKEN_SECONDS,
   PUBLIC_ACCESS_TOKEN_SECONDS,
@@ -20,13 +21,9 @@ export type ApplicationType = (typeof APPLICATION_TYPES)[number];
 /** The settings that a developer chooses. Absent texts are empty. */
 export type AppSettings = Pick<
   App,
-  | 'name'
+  | ProfileField
   | 'redirectUris'
   | 'scopes'
-  | 'description'
-  | 'developerName'
-  | 'homepageUrl'
-  | 'privacyPolicyUrl'
   | 'requirePkce'
   | 'tokenEndpointAuthMethod'
   | 'jwks'
@@ -37,13 +34,9 @@ export type AppSettings = Pick<
 
 /** What an operator approves: all but how the app and this service recognise each other. */
 export const APPROVED_SETTINGS = [
-  'name',
+  ...PROFILE_FIELDS,
   'redirectUris',
   'scopes',
-  'description',
-  'developerName',
-  'homepageUrl',
-  'privacyPolicyUrl',
 ] as const satisfies readonly (keyof AppSettings)[];
 
 /** What became of `jwksUri`. */

@@ -1,11 +1,7 @@
-import { execute, select } from '@phds/service-kit/postgres/sql';
+import { PROFILE_FIELDS, type Profile, type ProfileField } from '@phds/catalog/app-profile';
+import { execute, select, toColumnName } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import sql, { type Sql } from 'sql-template-tag';
-
-const FIELDS = ['name', 'description', 'developerName', 'homepageUrl', 'privacyPolicyUrl'] as const;
-
-/** An app's description of itself. Texts and links are empty when the app has none. */
-export type Profile = Readonly<Record<(typeof FIELDS)[number], string>>;
+import sql, { join, raw, type Sql } from 'sql-template-tag';
 
 /** An app as reported by authorization. */
 export interface ReportedApp extends Profile {
@@ -36,19 +32,20 @@ export interface ShownApp extends ShownVersion {
 const KEPT_VERSIONS = 20;
 
 /** The columns of a profile, in `app` and in `app_profile`. */
-const COLUMNS = sql`name, description, developer_name, homepage_url, privacy_policy_url`;
-const SHOWN_COLUMNS = sql`name, description, developer_name AS "developerName", homepage_url AS "homepageUrl",
-  privacy_policy_url AS "privacyPolicyUrl"`;
+export const PROFILE_COLUMNS = raw(PROFILE_FIELDS.map(toColumnName).join(', '));
+const SHOWN_COLUMNS = raw(PROFILE_FIELDS.map((field) => `${toColumnName(field)} AS "${field}"`).join(', '));
+
+/** The values of these columns. */
+export const profileValuesOf = (profile: Profile) => join(PROFILE_FIELDS.map((field) => profile[field]));
 
 /**
  * Stores the profile reported by authorization unless a newer one is known, because reports may arrive out of order. Returns the
  * current version. The transaction holds a lock on the app's row, so that versions are added in sequence.
  */
 export async function takeProfile(tx: pg.ClientBase, app: ReportedApp): Promise<ShownVersion> {
-  const { clientId, name, description, developerName, homepageUrl, privacyPolicyUrl } = app;
-  const columns = sql`${COLUMNS}, profile_updated_at`;
-  const reported = sql`${name}, ${description}, ${developerName}, ${homepageUrl}, ${privacyPolicyUrl},
-    ${app.updatedAt}::timestamptz`;
+  const { clientId } = app;
+  const columns = sql`${PROFILE_COLUMNS}, profile_updated_at`;
+  const reported = sql`${profileValuesOf(app)}, ${app.updatedAt}::timestamptz`;
   await execute(tx)`
     UPDATE app SET (${columns}) = ROW(${reported})
     WHERE client_id = ${clientId} AND profile_updated_at <= ${app.updatedAt}::timestamptz
@@ -60,13 +57,13 @@ export async function takeProfile(tx: pg.ClientBase, app: ReportedApp): Promise<
 async function keepVersion(tx: pg.ClientBase, clientId: string): Promise<ShownVersion> {
   const [kept] = await select<ShownVersion>(tx)`
     WITH present AS (
-      SELECT ${COLUMNS} FROM app WHERE client_id = ${clientId}
+      SELECT ${PROFILE_COLUMNS} FROM app WHERE client_id = ${clientId}
     ), latest AS (
-      SELECT version, ${COLUMNS} FROM app_profile WHERE client_id = ${clientId} ORDER BY version DESC LIMIT 1
+      SELECT version, ${PROFILE_COLUMNS} FROM app_profile WHERE client_id = ${clientId} ORDER BY version DESC LIMIT 1
     ), added AS (
-      INSERT INTO app_profile (client_id, version, since, ${COLUMNS})
+      INSERT INTO app_profile (client_id, version, since, ${PROFILE_COLUMNS})
       SELECT ${clientId}, coalesce((SELECT version FROM latest), 0) + 1, statement_timestamp(), changed.*
-      FROM (SELECT ${COLUMNS} FROM present EXCEPT SELECT ${COLUMNS} FROM latest) changed
+      FROM (SELECT ${PROFILE_COLUMNS} FROM present EXCEPT SELECT ${PROFILE_COLUMNS} FROM latest) changed
       RETURNING version
     ), dropped AS (
       DELETE FROM app_profile
@@ -103,7 +100,7 @@ export const asShown = (shownApp: Sql) =>
 
 /** A change that an app made to its profile. */
 export interface AppChange {
-  readonly field: keyof Profile;
+  readonly field: ProfileField;
   readonly from: string;
   readonly to: string;
   readonly at: Date;
@@ -118,11 +115,11 @@ export function toLatestChanges(changes: readonly AppChange[]): AppChange[] {
 
 /** The changes of an app since a version, oldest first. `versions` are in order; changes of missing versions are combined. */
 export function listChanges(shown: ShownVersion, versions: readonly ProfileVersion[]): AppChange[] {
-  const known = new Map(FIELDS.map((field) => [field, shown[field]]));
+  const known = new Map(PROFILE_FIELDS.map((field) => [field, shown[field]]));
   return versions
     .filter(({ version }) => version > shown.version)
     .flatMap((after) =>
-      FIELDS.flatMap((field) => {
+      PROFILE_FIELDS.flatMap((field) => {
         const [from, to] = [known.get(field) ?? '', after[field]];
         if (to === from) return [];
         known.set(field, to);

@@ -1,3 +1,4 @@
+import { toProfile } from '@phds/catalog/app-profile';
 import {
   AppLockKindSchema,
   type AppLock as AppLockMessage,
@@ -145,12 +146,10 @@ export function parseReportedApp(message: AppProfile | undefined): ReportedApp {
   if (message === undefined) throw invalidRequest('app', 'is missing');
   return {
     clientId: parseName('app.clientId', message.clientId),
-    name: parseName('app.name', message.name, 512),
     ownerId: parseUserId(message.ownerId, 'app.ownerId'),
-    description: parseText('app.description', message.description),
-    developerName: parseText('app.developerName', message.developerName),
-    homepageUrl: parseText('app.homepageUrl', message.homepageUrl),
-    privacyPolicyUrl: parseText('app.privacyPolicyUrl', message.privacyPolicyUrl),
+    ...toProfile((field) =>
+      field === 'name' ? parseName('app.name', message.name, 512) : parseText(`app.${field}`, message[field]),
+    ),
     updatedAt: parseMoment('app.updatedAt', message.updatedAt),
   };
 }

@@ -29,6 +29,11 @@ export function execute(database: Queryable): Tag<number> {
   };
 }
 
+/** `occurredAt` is stored in `occurred_at`. */
+export function toColumnName(field: string): string {
+  return field.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+}
+
 /** The longest transaction that `transact` commits. */
 const LONGEST_TRANSACTION_MS = 11_000;
 

@@ -1,3 +1,4 @@
+import type { ProfileField } from '@phds/catalog/app-profile';
 import type { ProblemCode } from '@phds/catalog/problems';
 import {
   keepPreviousData,
@@ -14,17 +15,7 @@ const APPS = '/developer/apps';
 const APP = `${APPS}/{clientId}` as const;
 
 /** The settings of an app that its developer edits. */
-export type AppSettings = Pick<
-  DeveloperApp,
-  | 'name'
-  | 'redirectUris'
-  | 'scopes'
-  | 'description'
-  | 'developerName'
-  | 'homepageUrl'
-  | 'privacyPolicyUrl'
-  | 'requirePkce'
->;
+export type AppSettings = Pick<DeveloperApp, ProfileField | 'redirectUris' | 'scopes' | 'requirePkce'>;
 
 /** How an app authenticates itself, and what it has to prove. */
 export type KeySettings = Pick<

@@ -384,6 +384,15 @@ test.each([
   page.see(`Stopped on 26 Nov 2026, 12:00, ${words}.`);
 });
 
+test('a changed field that this version of the pages does not know has its own name', async () => {
+  const change = { field: 'logoUrl', from: null, to: 'https://diary.example/logo', at: afterDays(-1) };
+  const grant = grantOf({ app: { name: 'Diary' }, appChanges: [change] });
+  await using page = await openPage('/apps', { answers: answersOf(grant) });
+  page.see('Has changed logoUrl since you agreed');
+  await page.press('Diary', 'link');
+  page.see('On 26 Nov 2026 it added logoUrl: https://diary.example/logo');
+});
+
 test('an app that changed its name and links has both names, with each change and its day', async () => {
   await using page = await openPage('/apps', { answers: answersOf(grantOf(renamed)) });
   await page.press(NOW_CALLED, 'link');

@@ -1,7 +1,7 @@
 import { isScope, type Scope } from '@phds/catalog/scopes';
 import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
 import { inTransaction, requireTimeLeft } from '@phds/service-kit/postgres/postgres';
-import type { Statement } from '@phds/service-kit/postgres/sql';
+import { type Statement, toColumnName } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { queryVerified, Unverified } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
@@ -122,10 +122,6 @@ export function toInsert(table: string, record: object) {
   const { names, values } = toColumns(record);
   const places = names.map((_, index) => `$${index + 1}`);
   return { text: `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')})`, values };
-}
-
-function toColumnName(field: string): string {
-  return field.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
 }
 
 /** Bytes as a text that Postgres reads. */

@@ -1,3 +1,4 @@
+import type { ProfileField } from '@phds/catalog/app-profile';
 import type { AppChange } from '../../api/resources.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { Day } from '../../ui/time.tsx';
@@ -10,7 +11,7 @@ const FIELDS = {
   developerName: ['partDeveloper', 'partDeveloper'],
   homepageUrl: ['partWebsite', 'aWebsite'],
   privacyPolicyUrl: ['partPrivacy', 'aPrivacy'],
-} as const;
+} as const satisfies Readonly<Record<ProfileField, unknown>>;
 
 /** The changes of an app since the approval, each with its day. */
 export function AppChanges({
@@ -35,15 +36,22 @@ export function AppChanges({
 }
 
 function Change({ change: { field, from, to, at } }: { readonly change: AppChange }) {
-  const [part, aPart] = FIELDS[field as keyof typeof FIELDS];
+  const [part, aPart] = namesOf(field);
   const Value = field.endsWith('Url') ? Address : Words;
   const day = <Day at={at} />;
   if (from !== null && to !== null) {
-    const values = { day, part: text(part), from: <Value value={from} />, to: <Value value={to} /> };
+    const values = { day, part, from: <Value value={from} />, to: <Value value={to} /> };
     return <Rich id="changeOf" values={values} />;
   }
-  const values = { day, part: text(aPart), value: <Value value={to ?? from ?? ''} /> };
+  const values = { day, part: aPart, value: <Value value={to ?? from ?? ''} /> };
   return <Rich id={from === null ? 'additionOf' : 'removalOf'} values={values} />;
+}
+
+/** A field of a later version of the service has its own name. */
+function namesOf(field: string): readonly [string, string] {
+  if (!Object.hasOwn(FIELDS, field)) return [field, field];
+  const [part, aPart] = FIELDS[field as ProfileField];
+  return [text(part), text(aPart)];
 }
 
 function Words({ value }: { readonly value: string }) {

@@ -1,3 +1,4 @@
+import type { Profile } from '@phds/catalog/app-profile';
 import { SCOPE_NAMES, SCOPES } from '@phds/catalog/scopes';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { AppSettings } from '../../api/developer-apps.ts';
@@ -13,13 +14,8 @@ import style from './app-form.module.css';
 import { NotChanged } from './not-changed.tsx';
 import { text } from './texts.ts';
 
-interface Draft {
-  readonly name: string;
+interface Draft extends Profile {
   readonly redirectUris: string;
-  readonly description: string;
-  readonly developerName: string;
-  readonly homepageUrl: string;
-  readonly privacyPolicyUrl: string;
   readonly requirePkce: boolean;
   readonly scopes: ReadonlySet<string>;
 }

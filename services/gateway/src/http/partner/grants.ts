@@ -14,6 +14,7 @@ import {
   instantOrNull,
   listOf,
   PAGE_QUERY,
+  profileTexts,
   scope,
   text,
   textOrNull,
@@ -25,14 +26,11 @@ export const currentName = text
   .optional()
   .meta({ description: 'The present name of the app, if it is another one.' });
 
-/** An app in a request or a grant. Null when it has no such text. */
+/** An app in a request or a grant. */
 export const appProfile = z.object({
   clientId: text,
   name: text,
-  description: textOrNull,
-  developerName: textOrNull,
-  homepageUrl: textOrNull,
-  privacyPolicyUrl: textOrNull,
+  ...profileTexts,
 });
 
 /** The present name of an app if it is not the approved one. */

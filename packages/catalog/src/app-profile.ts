@@ -1,0 +1,22 @@
+/** A text with the rules of names, a text of several lines, or a link, whose length is limited like that of any address of an app. */
+type ProfileText = { readonly kind: 'name' | 'lines'; readonly maxLength: number } | { readonly kind: 'url' };
+
+/** What an app says of itself. authorization and consent derive settings, checks and columns from it. */
+export const APP_PROFILE = {
+  name: { kind: 'name', maxLength: 100 },
+  description: { kind: 'lines', maxLength: 500 },
+  developerName: { kind: 'name', maxLength: 100 },
+  homepageUrl: { kind: 'url' },
+  privacyPolicyUrl: { kind: 'url' },
+} as const satisfies Readonly<Record<string, ProfileText>>;
+
+export type ProfileField = keyof typeof APP_PROFILE;
+
+export const PROFILE_FIELDS = Object.keys(APP_PROFILE) as ProfileField[];
+
+/** Texts and links are empty when the app has none. */
+export type Profile = Readonly<Record<ProfileField, string>>;
+
+export function toProfile(textOf: (field: ProfileField) => string): Profile {
+  return Object.fromEntries(PROFILE_FIELDS.map((field) => [field, textOf(field)])) as Profile;
+}
