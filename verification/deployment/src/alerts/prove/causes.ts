@@ -23,6 +23,8 @@ export interface Cause {
   readonly severity?: string;
   /** The fault, in a few words. */
   readonly what: string;
+  /** The only other alerts that may fire; absent where a fault has many consequences. */
+  readonly also?: readonly string[];
   /** Begins the fault. What it adds to `undo` ends it, also if the beginning fails. */
   begin(site: Site, undo: AsyncDisposableStack): unknown;
 }
@@ -129,8 +131,9 @@ async function endCertificate({ stack }: Site, undo: AsyncDisposableStack): Prom
 async function suspendProbe({ stack, probe: { clientId } }: Site, undo: AsyncDisposableStack): Promise<void> {
   const call = { service: 'authorization', caller: 'operator', reason: 'the proof of an alert' } as const;
   const { suspendApp, liftAppLock } = AppOperatorService.method;
-  await callInternally(stack, { ...call, rpc: suspendApp, request: { clientId, reason: 'proof' } });
-  const request = { clientId, kind: 'APP_LOCK_KIND_SUSPENSION' };
+  const suspension = { ...call, rpc: suspendApp, request: { clientId, reason: 'proof' } };
+  const { fingerprint: seenFingerprint } = (await callInternally(stack, suspension)).app;
+  const request = { clientId, kind: 'APP_LOCK_KIND_SUSPENSION', seenFingerprint };
   undo.defer(() => callInternally(stack, { ...call, rpc: liftAppLock, request }));
 }
 
@@ -138,6 +141,7 @@ const PROCESS_CAUSES: readonly Cause[] = [
   {
     alert: 'CallerRefused',
     what: 'the importer calls an rpc of consent that only health-data may call',
+    also: [],
     begin: ({ stack }) => {
       const rpc = AccessService.method.recordAccess;
       return rejects(callInternally(stack, { service: 'consent', rpc, caller: 'importer' }));
@@ -146,6 +150,7 @@ const PROCESS_CAUSES: readonly Cause[] = [
   {
     alert: 'AuthenticationsRefused',
     what: 'a wrong token is presented twenty times a second',
+    also: [],
     begin: ({ stack }, undo) => {
       const present = () =>
         fetch(`${stack.gateway}/api/v1/profile`, { headers: { authorization: 'Bearer wrong' } });
@@ -157,11 +162,13 @@ const PROCESS_CAUSES: readonly Cause[] = [
     alert: 'ServiceDown',
     severity: 'warning',
     what: 'one of two gateways is killed',
+    also: [],
     begin: (site, undo) => kill(site, undo, 'gateway-2'),
   },
   {
     alert: 'RedisUnreachable',
     what: 'Redis is killed',
+    also: ['GatewaySlow'],
     begin: ({ stack: { redis } }, undo) => {
       undo.defer(() => redis.start());
       return redis.stop();
@@ -170,21 +177,25 @@ const PROCESS_CAUSES: readonly Cause[] = [
   {
     alert: 'CertificateEnding',
     what: 'the certificate of one of two gateways ends tomorrow',
+    also: ['ServiceDown'],
     begin: endCertificate,
   },
   {
     alert: 'EventLoopBlocked',
     what: `a gateway is stopped for ${STOPPED_MS} ms, again and again`,
+    also: [],
     begin: (site, undo) => stutter(site, undo, 'gateway-2'),
   },
   {
     alert: 'ProbeFailing',
     what: 'the app of the probe is suspended',
+    also: [],
     begin: suspendProbe,
   },
   {
     alert: 'ProbeNotRunning',
     what: 'the probe is stopped',
+    also: ['ServiceDown'],
     begin: ({ probe }, undo) => {
       undo.defer(() => probe.start());
       return probe.stop();
@@ -193,17 +204,21 @@ const PROCESS_CAUSES: readonly Cause[] = [
   {
     alert: 'WebhooksLate',
     what: `one sender, and receivers that take ${RECEIVER_MS / 1000} s for each of ${RECEIVERS * EVENTS} events`,
+    also: [],
     begin: receiveSlowly,
   },
   {
     alert: 'GatewaySlow',
     what: `every byte between the gateways and health-data takes ${SLOW_MS} ms`,
+    // On a busy machine a request of the probe then takes longer than its deadline.
+    also: ['ProbeFailing'],
     begin: (site, undo) =>
       spoil(site, undo, ['gateway→health-data'], { kind: 'delay', milliseconds: SLOW_MS }),
   },
   {
     alert: 'GatewayErrors',
     what: 'the gateways cannot connect to health-data',
+    also: ['ProbeFailing'],
     begin: ({ stack: { proxies } }, undo) => {
       undo.defer(() => proxies['gateway→health-data'].restore());
       return proxies['gateway→health-data'].cut();
@@ -284,6 +299,7 @@ const DATABASE_CAUSES: readonly Cause[] = [
   {
     alert: 'BackgroundTaskFailing',
     what: 'consent loses the right to write counts of accesses',
+    also: [],
     begin: takeRight('INSERT, UPDATE', 'consent.access_day', 'phds_consent'),
   },
   {

@@ -110,6 +110,8 @@ export async function judge(cause: Cause, watch: Watch): Promise<Verdict> {
   const own = firing === null ? '' : `${firing.annotations['summary']}. ${firing.annotations['description']}`;
   if (/<no value>|<error|%!| {2}/.test(own)) violations.push(`its text is incomplete: ${own}`);
   const others = [...seen].filter((name) => name !== cause.alert);
+  const expected = [...(cause.also ?? others), ...LINGERING];
+  violations.push(...others.filter((name) => !expected.includes(name)).map((name) => `${name} fired too`));
   return {
     cause,
     firedMs,
