@@ -182,8 +182,11 @@ describe('senders', () => {
         return Promise.reject(new Error('crashed'));
       },
     };
-    await harness.addSender({ queue, concurrency: 1, onFailure: () => undefined }).claimDue();
+    const crashing = harness.addSender({ queue, concurrency: 1, onFailure: () => undefined });
+    await crashing.claimDue();
     await crashed.promise;
+    // Afterwards it searches once more, which must not find what becomes due below.
+    await crashing.idle();
     expect(typesOf(receiver.accepted, grantId)).toEqual(THREE.slice(0, 1));
     // The lease is not over yet.
     await harness.deliver();
