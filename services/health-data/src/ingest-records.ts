@@ -5,6 +5,7 @@ import {
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
+import { toColumnName } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { checkBatch, type PutResult, parseAll, parseBatch, type WriteCounts } from './batches.ts';
 import { type ImportName, writeForUser } from './database.ts';
@@ -16,7 +17,7 @@ import {
   parseFields,
 } from './domain/health-records.ts';
 import { checkSource, RefusedItem } from './domain/refusal.ts';
-import { columnsOf, tableOf, toColumn, toField } from './records.ts';
+import { columnsOf, tableOf, toField } from './records.ts';
 import { toHealthRecordId } from './row-ids.ts';
 
 /** A validated record. */
@@ -146,7 +147,7 @@ async function putKind(
 }
 
 function toRow({ id, source, fields }: NewHealthRecord): object {
-  const content = Object.entries(fields).map(([name, value]) => [toColumn(name), value]);
+  const content = Object.entries(fields).map(([name, value]) => [toColumnName(name), value]);
   return { id, source, ...Object.fromEntries(content) };
 }
 

@@ -2,6 +2,7 @@ import type { EndpointId } from '@phds/catalog/endpoints';
 import type { TimeBounds } from '@phds/catalog/fhir/dates';
 import { withinCalendar } from '@phds/catalog/instants';
 import { type AppError, notFound } from '@phds/service-kit/errors';
+import { toColumnName } from '@phds/service-kit/postgres/sql';
 import pg from 'pg';
 import { lowerBound, upperBound } from './database.ts';
 import { type Answer, type Page, type Slice, toListAnswer } from './document.ts';
@@ -368,18 +369,14 @@ function toItem<Item>({ total: _, ...row }: object & { readonly total: number })
 }
 
 export function tableOf(kind: HealthRecordKind): string {
-  return toColumn(kind);
+  return toColumnName(kind);
 }
 
 export function columnsOf(kind: HealthRecordKind): string[] {
-  return fieldsOf(kind).map(([name]) => toColumn(name));
+  return fieldsOf(kind).map(([name]) => toColumnName(name));
 }
 
-/** `occurredAt` is stored in `occurred_at`. */
-export function toColumn(field: string): string {
-  return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
+/** The inverse of `toColumnName`. */
 export function toField(column: string): string {
   return column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
