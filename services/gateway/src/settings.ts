@@ -31,13 +31,19 @@ const stated = (what: string) =>
 
 const deployment = {
   DEPLOYMENT_OPERATOR: stated(
-    'Who runs this deployment; on the page *Before you go live*, like all `DEPLOYMENT_…`',
+    'Who runs this deployment; in the footer of every page, and on *Before you go live*, like the next five',
   ),
   DEPLOYMENT_CONTACT: stated('Where partners ask for help'),
   DEPLOYMENT_TERMS: stated('Address of the terms for partners'),
   DEPLOYMENT_STATUS_PAGE: stated('Address of the status page'),
   DEPLOYMENT_WEBHOOK_SENDERS: stated('Addresses from which webhooks are sent'),
   DEPLOYMENT_REGION: stated('Where the data is stored'),
+  DEPLOYMENT_PRIVACY_NOTICE: z
+    .string()
+    .regex(/^https:\/\/[^\s"<>]+$/, 'must be https://…')
+    .optional()
+    .meta({ unit: '`https://…`', fallback: 'none: no link' })
+    .describe('Address of the privacy notice for people, linked in the footer of every page.'),
   SUPPORT_URL: z
     .string()
     .regex(
@@ -47,7 +53,7 @@ const deployment = {
     .optional()
     .meta({ unit: '`https://…` or `mailto:…`', fallback: 'none: no link' })
     .describe(
-      'Where people report an app or ask for help; links add the client id as parameter `app`, or as `subject`.',
+      'Where people ask for help, linked in the footer of every page, or report an app; the link of an app adds the client id as parameter `app`, or as `subject`.',
     ),
   SECURITY_CONTACT: z
     .string()

@@ -151,7 +151,7 @@ describe('the web app', () => {
   afterAll(() => files[Symbol.dispose]());
   files.write(
     'index.html',
-    '<meta property="csp-nonce" nonce="CSP_NONCE"><meta content="CHANGE_LIMIT_MS"><meta content="SUPPORT_URL"><meta name="message" content="PAGE_MESSAGE"><div id="root">',
+    '<meta property="csp-nonce" nonce="CSP_NONCE"><meta content="CHANGE_LIMIT_MS"><meta content="DEPLOYMENT"><meta name="message" content="PAGE_MESSAGE"><div id="root">',
   );
   files.write('assets/a-1.js', 'plain()');
   files.write('assets/a-1.js.gz', gzipSync('plain()'));
@@ -159,9 +159,13 @@ describe('the web app', () => {
   const gone = files.write('assets/gone-1.css', 'a{}');
   files.write('secret.txt', 'not to be served');
   const deadlines = { AUTHORIZATION_DEADLINE_MS: '5000', CONSENT_DEADLINE_MS: '3000' };
-  const support = { SUPPORT_URL: 'https://help.test/?topic=apps&lang=en' };
+  const stated = {
+    DEPLOYMENT_OPERATOR: 'Clinic <A>',
+    DEPLOYMENT_PRIVACY_NOTICE: 'https://clinic.test/privacy',
+    SUPPORT_URL: 'https://help.test/?topic=apps&lang=en',
+  };
   const gateway = shareTestGateway(
-    { ...deadlines, ...support },
+    { ...deadlines, ...stated },
     { constants: { WEB_DIRECTORY: files.directory } },
   );
 
@@ -202,9 +206,10 @@ describe('the web app', () => {
       expect((await get('/apps')).text).toContain('<meta content="8000">');
     });
 
-    test('has the address of support', async () => {
-      const meta = '<meta content="https://help.test/?topic=apps&amp;lang=en">';
-      expect((await get('/apps')).text).toContain(meta);
+    test('says who runs the deployment, and where its privacy notice and its support are', async () => {
+      const json =
+        '{"operator":"Clinic &lt;A&gt;","privacyUrl":"https://clinic.test/privacy","supportUrl":"https://help.test/?topic=apps&amp;lang=en"}';
+      expect((await get('/apps')).text).toContain(`<meta content="${json.replaceAll('"', '&quot;')}">`);
     });
 
     test('has a message only where the gateway has one', async () => {

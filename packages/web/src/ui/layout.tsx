@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
+import { readDeployment } from '../api/deployment.ts';
 import icon from '../icon.svg';
 import { text } from '../texts/frame.ts';
 import { isOfConsole } from '../texts/language.ts';
@@ -60,11 +61,35 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         {children}
       </main>
       <footer className={style['footer']}>
-        {isConsole ? <a href="/">{text('product')}</a> : <LanguageChoice />}
+        <DeploymentLinks />
+        {isConsole ? <a href="/">{text('product')}</a> : null}
         {isConsole || approvalId !== null ? null : <a href="/console">{text('developers')}</a>}
+        {isConsole ? null : <LanguageChoice />}
       </footer>
       <SignInRequest />
     </div>
+  );
+}
+
+/** Who runs this deployment, with its privacy notice and its help. They open beside the page, which may hold a decision. */
+function DeploymentLinks() {
+  const { operator, privacyUrl, supportUrl } = readDeployment();
+  return (
+    <>
+      {operator === undefined ? null : <span>{text('operatedBy', { operator })}</span>}
+      {(
+        [
+          [privacyUrl, 'privacy'],
+          [supportUrl, 'help'],
+        ] as const
+      ).map(([url, name]) =>
+        url === undefined ? null : (
+          <a key={name} href={url} target="_blank" rel="noopener noreferrer">
+            {text(name)}
+          </a>
+        ),
+      )}
+    </>
   );
 }
 

@@ -128,15 +128,23 @@ export interface Outside {
   readonly told: readonly unknown[];
 }
 
-/** Opens an empty page at a path, in a new browser that prefers these languages, with a message of the gateway or an empty one. */
-export function openEmptyPage(path: string, languages: readonly string[], message: string): Outside {
+/** Opens an empty page at a path, in a new browser that prefers these languages, with what the gateway puts into the document, by name. */
+export function openEmptyPage(
+  path: string,
+  languages: readonly string[],
+  contents: Readonly<Record<string, string>>,
+): Outside {
   leavings = [];
   told = [];
   view.history.replaceState(null, '', path);
   for (const storage of [view.localStorage, view.sessionStorage]) storage.clear();
   view.document.title = '';
-  view.document.head.innerHTML = '<meta name="message" />';
-  view.document.querySelector('meta')?.setAttribute('content', message);
+  view.document.head.innerHTML = '';
+  for (const [name, content] of Object.entries(contents)) {
+    const meta = view.document.createElement('meta');
+    Object.assign(meta, { name, content });
+    view.document.head.append(meta);
+  }
   view.document.body.innerHTML = '';
   Object.defineProperty(view.navigator, 'languages', { value: languages, configurable: true });
   return { leavings, told };

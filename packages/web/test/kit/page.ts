@@ -48,6 +48,8 @@ export interface PageOptions {
   readonly answers?: Answers;
   /** The gateway's message in the document, as the content of its element. */
   readonly message?: string;
+  /** What the gateway says of the deployment. */
+  readonly deployment?: object;
   /** How much the clock of the browser is ahead of the service's. */
   readonly clockAheadMs?: number;
 }
@@ -86,7 +88,8 @@ export class Page implements AsyncDisposable {
   readonly #real = { fetch: globalThis.fetch, error: console.error, warn: console.warn };
 
   constructor(path: string, options: PageOptions) {
-    const { isSignedIn = true, language = 'en', answers = {}, clockAheadMs = 0, message = '' } = options;
+    const { isSignedIn = true, language = 'en', answers = {}, clockAheadMs = 0 } = options;
+    const { message = '', deployment = {} } = options;
     if ('jest' in globalThis) throw new Error('Another page is open.');
     installDom();
     jest.useFakeTimers({ now: NOW + clockAheadMs, doNotFake: [...KEPT_TIMERS] });
@@ -97,7 +100,10 @@ export class Page implements AsyncDisposable {
     Object.assign(console, { error: complain, warn: complain });
     // Testing Library lets the faked time pass by it.
     Object.assign(globalThis, { fetch: this.#service.fetch, jest });
-    const { leavings, told } = openEmptyPage(path, LANGUAGES[language], message);
+    const { leavings, told } = openEmptyPage(path, LANGUAGES[language], {
+      message,
+      deployment: JSON.stringify(deployment),
+    });
     this.leavings = leavings;
     this.told = told;
     startSignIn();

@@ -340,13 +340,8 @@ test.each([
   ['mailto:help@clinic.test', `mailto:help@clinic.test?subject=${clientId}`],
 ])(
   'support of the deployment at %s is told which app a person has a question about',
-  async (address, href) => {
-    await using page = await openApp();
-    expect(page.find('Report this app or get help')).toBeNull();
-    document.head.innerHTML = `<meta name="support-url" content="${address}" />`;
-    page.answers.getGrant = { data: grantOf({ purpose: 'Another one.' }) };
-    await page.comeBack();
-    page.see('Report this app or get help');
+  async (supportUrl, href) => {
+    await using _ = await openPage(PAGE, { answers: answersOf(grantOf()), deployment: { supportUrl } });
     expect(screen.getByRole('link', { name: 'Report this app or get help' }).getAttribute('href')).toBe(href);
   },
 );

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { useAccessDays } from '../../api/accesses.ts';
+import { readDeployment } from '../../api/deployment.ts';
 import { useGrant, useRevocation } from '../../api/grants.ts';
 import type { Grant } from '../../api/resources.ts';
 import { appTitle, findDomain } from '../../ui/app-title.ts';
@@ -149,8 +150,7 @@ function NothingRead({ grant: { status, lastAccessAt } }: { readonly grant: Gran
 
 /** The deployment's address for people who need help with an app, with the app's id in it; nothing if there is none. */
 function Support({ clientId }: { readonly clientId: string }) {
-  const address = document.querySelector<HTMLMetaElement>('meta[name="support-url"]')?.content;
-  const url = URL.parse(address ?? '');
+  const url = URL.parse(readDeployment().supportUrl ?? '');
   if (url === null) return null;
   if (url.protocol === 'mailto:') url.search = `subject=${clientId}`;
   else url.searchParams.set('app', clientId);

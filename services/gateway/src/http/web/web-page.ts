@@ -15,20 +15,29 @@ import { type Headers, send } from '../respond.ts';
 const NONCE_PLACEHOLDER = 'CSP_NONCE';
 // Same names as in packages/web/index.html.
 const CHANGE_LIMIT_PLACEHOLDER = 'CHANGE_LIMIT_MS';
-const SUPPORT_PLACEHOLDER = 'SUPPORT_URL';
+const DEPLOYMENT_PLACEHOLDER = 'DEPLOYMENT';
 const MESSAGE_PLACEHOLDER = 'PAGE_MESSAGE';
 
 /** Reads the built page with the settings that it needs once. Null if it is not built. */
 export function loadWebPage(config: Config): Gateway['webPage'] {
   const file = join(config.WEB_DIRECTORY, 'index.html');
   if (!existsSync(file)) return null;
-  const support = escapeHtml(config.SUPPORT_URL ?? '');
+  const deployment = escapeHtml(JSON.stringify(toDeployment(config)));
   const page = readFileSync(file, 'utf8')
     .replaceAll(CHANGE_LIMIT_PLACEHOLDER, String(toChangeLimitMs(config)))
-    .replaceAll(SUPPORT_PLACEHOLDER, () => support);
+    .replaceAll(DEPLOYMENT_PLACEHOLDER, () => deployment);
   return (nonce, message) => {
     const escaped = message === null ? '' : escapeHtml(JSON.stringify(message));
     return page.replaceAll(NONCE_PLACEHOLDER, nonce).replaceAll(MESSAGE_PLACEHOLDER, () => escaped);
+  };
+}
+
+/** What the footer of the pages says of the deployment. */
+function toDeployment(config: Config) {
+  return {
+    operator: config.DEPLOYMENT_OPERATOR,
+    privacyUrl: config.DEPLOYMENT_PRIVACY_NOTICE,
+    supportUrl: config.SUPPORT_URL,
   };
 }
 
