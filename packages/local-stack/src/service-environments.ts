@@ -94,7 +94,6 @@ export function toConsentEnvironment(context: EnvironmentContext): Environment {
     RECEIPT_PRIVATE_KEY_FILE: keys.receiptPrivateKey,
     WEBHOOK_KEY_FILE: keys.webhookKey,
     WEBHOOK_ALLOW_LOOPBACK: 'true',
-    WEBHOOK_DATA_DELAY_MS: '1000',
     WEBHOOK_DATA_SPACING_MS: '1000',
     MAX_LIVE_PENDING_PER_APP: '5000',
   };

@@ -65,6 +65,9 @@ export function startPeriodic(
  */
 export type PrunedTables = Readonly<Record<string, (limit: number) => Promise<number>>>;
 
+/** Milliseconds between two rounds of pruning. */
+export const PRUNE_INTERVAL_MS = 3_600_000;
+
 interface PruningOptions {
   /** Milliseconds between two rounds. */
   readonly intervalMs: number;

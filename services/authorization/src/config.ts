@@ -1,4 +1,6 @@
 import { AUTHORIZATION_CODE_DEFAULT_SECONDS, AUTHORIZATION_CODE_MAX_SECONDS } from '@phds/catalog/lifetimes';
+import { PRUNE_INTERVAL_MS } from '@phds/service-kit/background';
+import { RESTORE_CHECK_INTERVAL_MS } from '@phds/service-kit/restore/guard';
 import {
   address,
   durationMs,
@@ -72,13 +74,9 @@ const settings = z.object({
   JWKS_ALLOW_LOOPBACK: flag().describe(
     'Allows a `jwksUri` of loopback addresses, also without TLS; only with a `HOST` and `SESSION_ISSUER` of this machine.',
   ),
-  RESTORE_CHECK_INTERVAL_MS: durationMs(2_000).describe(
-    'Interval of checks whether the database was restored.',
-  ),
   FAILOVER_GRACE_MS: durationMs(15_000).describe(
     'Time in which all instances have to confirm a new database; after it, the database counts as restored.',
   ),
-  PRUNE_INTERVAL_MS: durationMs(3_600_000).describe('Interval between deletions of obsolete rows.'),
 });
 
 /** The settings of authorization. `KEY_FILE` names a file with the value of KEY. */
@@ -89,9 +87,17 @@ export const configSchema = settings
     message: 'is needed by DEVELOPERS=claim',
   });
 
-export type Config = Readonly<z.infer<typeof configSchema>>;
+/** What no operator has to set. Tests override it. */
+export const CONSTANTS = {
+  /** Interval between deletions of obsolete rows. */
+  PRUNE_INTERVAL_MS,
+  /** Interval of checks whether the database was restored. */
+  RESTORE_CHECK_INTERVAL_MS,
+};
+
+export type Config = Readonly<z.infer<typeof configSchema> & typeof CONSTANTS>;
 
 /** Reads the environment. Throws an error that names every invalid setting. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Config {
-  return readConfig(configSchema, env);
+  return { ...CONSTANTS, ...readConfig(configSchema, env) };
 }

@@ -19,7 +19,7 @@ import { createServiceKeys } from '@phds/test-kit/service-keys';
 import { createSessionIssuer } from '@phds/test-kit/session-issuer';
 import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
-import { readEnvironment } from '../src/config.ts';
+import { type CONSTANTS, readEnvironment } from '../src/config.ts';
 import { createService, type Overrides } from '../src/service.ts';
 import { FakeConsent } from './fake-consent.ts';
 import { createFakeServices } from './fake-consent-rpcs.ts';
@@ -57,10 +57,14 @@ interface Exchange {
 }
 
 /** Starts a harness for all tests of the file. */
-export const shareHarness = async (settings?: Record<string, string>, overrides?: Overrides) =>
-  shared.use(await startHarness(settings, overrides));
+export const shareHarness = async (...options: Parameters<typeof startHarness>) =>
+  shared.use(await startHarness(...options));
 
-export async function startHarness(settings: Record<string, string> = {}, overrides: Overrides = {}) {
+export async function startHarness(
+  settings: Record<string, string> = {},
+  overrides: Overrides = {},
+  constants: Partial<typeof CONSTANTS> = {},
+) {
   await using stack = new AsyncDisposableStack();
   const clock = new FakeClock();
   const lines: string[] = [];
@@ -108,12 +112,12 @@ export async function startHarness(settings: Record<string, string> = {}, overri
     DERIVATION_KEY: randomBytes(32).toString('base64'),
     ASSERTION_PRIVATE_KEY: keys.pem('authorization'),
     CONSENT_DEADLINE_MS: '10000',
-    RESTORE_CHECK_INTERVAL_MS: '3600000',
     DEVELOPERS: 'anyone',
     APP_APPROVAL: 'none',
     ...settings,
   };
-  const service = stack.use(await createService(readEnvironment(environment), { clock, log, ...overrides }));
+  const config = { ...readEnvironment(environment), RESTORE_CHECK_INTERVAL_MS: 3_600_000, ...constants };
+  const service = stack.use(await createService(config, { clock, log, ...overrides }));
   const tokenSourceOf = (name: string) =>
     createServiceTokenSource({ service: name, privateKeyPem: keys.pem(name), clock });
   const openAt = (rpcPort: number, caller: string, metadata: Record<string, string> = {}) =>

@@ -5,7 +5,7 @@ import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createPgPruner } from '../src/store/pg-pruner.ts';
 import { shareHarness, startHarness } from './harness.ts';
 
-const harness = await shareHarness({ PRUNE_INTERVAL_MS: '20' });
+const harness = await shareHarness({}, {}, { PRUNE_INTERVAL_MS: 20 });
 
 const DAY = 86_400_000;
 

@@ -64,6 +64,6 @@ export async function startBackgroundTasks(parts: Parts, resources: AsyncDisposa
     await deleteDroppedCounts(pools.months, signal);
   };
   repeat('moving the months of access records', config.PRUNE_INTERVAL_MS, move, true);
-  const pruned = createPruning(pools.ordinary, config);
+  const pruned = createPruning(pools.ordinary);
   resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, failureOf }));
 }

@@ -49,6 +49,9 @@ const SERVICE = 'consent';
 /** Number of grants whose references are cached, about 10 MB. */
 const KNOWN_GRANTS = 50_000;
 
+/** Accesses that wait for their insert; more are refused. */
+const MOST_WAITING = 10_000;
+
 /** Parts that tests replace. */
 export interface Overrides {
   readonly clock?: Clock;
@@ -142,7 +145,7 @@ function createRecorder(
     statements: overrides.accessStatements?.(statements) ?? statements,
     clock,
     maxBatch: LARGEST_BATCH,
-    maxQueued: config.ACCESS_QUEUE_LIMIT,
+    maxQueued: MOST_WAITING,
     maxWaitMs: config.ACCESS_QUEUE_WAIT_MS,
     maxGrants: KNOWN_GRANTS,
   });
@@ -157,7 +160,6 @@ async function createRpcServices(
 ) {
   const { pools, config, guard, clock, verify } = parts;
   const userOf = createUserOf(verify);
-  const times = { delayMs: config.WEBHOOK_DATA_DELAY_MS, spacingMs: config.WEBHOOK_DATA_SPACING_MS };
   const grants = createGrants(parts);
   const liveness = createLivenessChecks(parts);
   const read = { ...parts, turns: createHistoryTurns(pools.ordinary) };
@@ -183,7 +185,7 @@ async function createRpcServices(
     createOperatorActService({ acts: operatorRecord, userOf }),
     createWebhookService({ ...webhooks, userOf }),
     createWebhookOperatorService(pools.ordinary),
-    createEventService(pools.ordinary, times),
+    createEventService(pools.ordinary, config.WEBHOOK_DATA_SPACING_MS),
     createRestoreService({ guard, suspensions: createSuspensions(pools.ordinary) }),
   ];
 }

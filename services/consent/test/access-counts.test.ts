@@ -9,7 +9,7 @@ import { type DatedRecorder, expectAppDays, startDatedRecorder } from './dated-r
 import { accessOf, approve, MOOD, record, registerApp, shareConsent } from './running-service.ts';
 import { verifyRecords } from './verify-command.ts';
 
-const consent = await shareConsent({ settings: { COUNT_INTERVAL_MS: '3600000' } });
+const consent = await shareConsent({ constants: { COUNT_INTERVAL_MS: 3_600_000 } });
 
 type Grant = Awaited<ReturnType<typeof approve>>;
 

@@ -15,7 +15,7 @@ import {
 let app: RegisteredApp;
 let today: string;
 
-const consent = await shareConsent({ settings: { COUNT_INTERVAL_MS: '3600000', PRUNE_INTERVAL_MS: '50' } });
+const consent = await shareConsent({ constants: { COUNT_INTERVAL_MS: 3_600_000, PRUNE_INTERVAL_MS: 50 } });
 
 beforeEach(async () => {
   app = await registerApp(consent, 'developer');
@@ -218,7 +218,7 @@ describe('the days of an app', () => {
 
   test('an erasure changes neither the counts of a person nor those of the app', async () => {
     await record(consent, accessOf(await approve(consent, app, 'erased')));
-    await using _another = await consent.startAnother({ COUNT_INTERVAL_MS: '20' });
+    await using _another = await consent.startAnother({ constants: { COUNT_INTERVAL_MS: 20 } });
     await eventually(async () => expect(await consent.rows('SELECT FROM access_uncounted')).toEqual([]));
     const before = await usage();
     await consent.asOperator.eraseUser({ userId: 'erased' });

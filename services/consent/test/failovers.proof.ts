@@ -16,6 +16,9 @@ import {
 } from './running-service.ts';
 import { verifyRecords } from './verify-command.ts';
 
+/** Found by what the service does, not by its periodic checks. */
+const NO_CHECKS = { RESTORE_CHECK_INTERVAL_MS: 3_600_000 };
+
 type Grant = Awaited<ReturnType<typeof approve>>;
 
 let consent: RunningService;
@@ -23,7 +26,7 @@ let app: RegisteredApp;
 
 beforeEach(async () => {
   // Long, because suspension must not depend on the periodic check.
-  consent = await startConsent({ settings: { RESTORE_CHECK_INTERVAL_MS: '3600000' } });
+  consent = await startConsent({ constants: NO_CHECKS });
   app = await registerApp(consent);
 });
 afterEach(() => consent[Symbol.asyncDispose]());
@@ -73,9 +76,9 @@ describe('a replacement database with every acknowledged change', () => {
   });
 
   test('releases nothing while another instance has not confirmed it, and everything afterwards', async () => {
-    const settings = { RESTORE_CHECK_INTERVAL_MS: '3600000', FAILOVER_GRACE_MS: '3600000' };
-    await using patient = await startConsent({ settings });
-    const other = await patient.startAnother(settings);
+    const settings = { FAILOVER_GRACE_MS: '3600000' };
+    await using patient = await startConsent({ settings, constants: NO_CHECKS });
+    const other = await patient.startAnother();
     const patientApp = await registerApp(patient);
     const grant = await approve(patient, patientApp, 'patient');
     await renameDatabase(patient);
@@ -133,7 +136,7 @@ describe('an instance that was cut off from its database', () => {
 });
 
 test('an unsettled check continues no longer than its caller waits', async () => {
-  const config = { RESTORE_CHECK_INTERVAL_MS: 3_600_000, FAILOVER_GRACE_MS: 3_600_000 };
+  const config = { ...NO_CHECKS, FAILOVER_GRACE_MS: 3_600_000 };
   const log = createLogger({ service: 'consent', level: 'silent' });
   const pool = consent.owner;
   const onFailure = () => undefined;
@@ -148,7 +151,7 @@ test('an unsettled check continues no longer than its caller waits', async () =>
 
 describe('a restore guard whose database is away for a while', () => {
   test('reports a possible loss at the first failed check and the first successful one of each outage, and no other', async () => {
-    const config = { RESTORE_CHECK_INTERVAL_MS: 3_600_000, FAILOVER_GRACE_MS: 1 };
+    const config = { ...NO_CHECKS, FAILOVER_GRACE_MS: 1 };
     const log = createLogger({ service: 'consent', level: 'silent' });
     let isAway = false;
     let losses = 0;

@@ -39,8 +39,8 @@ const consent = await shareConsent({
     HOST_WEBHOOKS: JSON.stringify([crm, sample.entry]),
     WEBHOOK_ALLOW_LOOPBACK: 'false',
     WEBHOOK_CONCURRENCY: '4',
-    WEBHOOK_INTERVAL_MS: '50',
   },
+  constants: { WEBHOOK_INTERVAL_MS: 50 },
 });
 const operators = shared.use(consent.openChannel('operator:on-call')).client(WebhookOperatorService);
 await eventually(async () => (await operators.listWebhooks({})).total === 2);
@@ -220,7 +220,9 @@ test('an endpoint that is not configured any more is removed, and one of an app 
     `INSERT INTO webhook_endpoint (id, client_id, url, events) VALUES ('whe_1', 'app_1', 'https://pulse.test/', '{grant.revoked}')`,
   );
   const billing = { ...crm, name: 'billing' };
-  const another = await consent.startAnother({ HOST_WEBHOOKS: JSON.stringify([billing]) });
+  const another = await consent.startAnother({
+    settings: { HOST_WEBHOOKS: JSON.stringify([billing]) },
+  });
   await eventually(async () =>
     expect(await consent.rows('SELECT id FROM webhook_endpoint ORDER BY id')).toEqual([
       { id: 'host:billing' },

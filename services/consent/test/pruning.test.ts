@@ -11,7 +11,7 @@ import { openPending, registerApp, shareConsent, startConsent } from './running-
 const soon = () => timestampFromMs(Date.now() + 3_600_000);
 
 const consent = await shareConsent({
-  settings: { PRUNE_INTERVAL_MS: '3600000', RESTORE_CHECK_INTERVAL_MS: '3600000' },
+  constants: { PRUNE_INTERVAL_MS: 3_600_000, RESTORE_CHECK_INTERVAL_MS: 3_600_000 },
 });
 const runtime = await connect(consent.database.url);
 shared.defer(() => runtime.end());
@@ -187,7 +187,7 @@ describe('ends of sessions', () => {
 
 describe('pruning in the background', () => {
   test('removes rows that can no longer matter, and no others', async () => {
-    await using consent = await startConsent({ settings: { PRUNE_INTERVAL_MS: '20' } });
+    await using consent = await startConsent({ constants: { PRUNE_INTERVAL_MS: 20 } });
     const app = await registerApp(consent);
     const [oldPending, newPending] = [await openPending(consent, app), await openPending(consent, app)];
     const families = [newId('fam'), newId('fam')];
@@ -236,7 +236,7 @@ describe('pruning in the background', () => {
       await holder.query(`BEGIN; SELECT FROM revoked_token WHERE token_hash = sha256('1') FOR UPDATE`);
       const left = async () => (await consent.rows('SELECT FROM revoked_token')).length;
       // A round that a busy machine delays beyond its time limits is repeated.
-      const start = () => consent.startAnother({ PRUNE_INTERVAL_MS: '1000' });
+      const start = () => consent.startAnother({ constants: { PRUNE_INTERVAL_MS: 1_000 } });
       const [one, two] = await Promise.all([start(), start()]);
       await using _one = one;
       await using _two = two;

@@ -16,6 +16,8 @@ import { verifyRecords } from './verify-command.ts';
 
 /** Keeps the service from dropping an old month while the test prepares it. */
 const KEEPS_ALL = { RECORD_RETENTION_DAYS: '0' };
+const KEEPS_90_DAYS = { settings: { RECORD_RETENTION_DAYS: '90' } };
+const OFTEN = { PRUNE_INTERVAL_MS: 20 };
 
 /** Records an access at each of these times in one chain, independent of the database's clock. */
 async function recordAt(
@@ -104,14 +106,11 @@ test('old months are dropped with their counts; the rest verifies and the comman
   const history = () => consent.history.listAccesses({}, session);
   expect((await history()).total).toBe(3);
   {
-    await using _forEver = await consent.startAnother({
-      RECORD_RETENTION_DAYS: '0',
-      PRUNE_INTERVAL_MS: '20',
-    });
+    await using _forEver = await consent.startAnother({ constants: OFTEN });
     await eventually(async () => expect((await verifyRecords(consent)).records).toBe(3));
     expect(await partitionsOf(consent.owner, 'access_record')).toContain(old);
   }
-  await using _second = await consent.startAnother({ RECORD_RETENTION_DAYS: '90' });
+  await using _second = await consent.startAnother(KEEPS_90_DAYS);
   await eventually(async () => {
     expect(await partitionsOf(consent.owner, 'access_record')).not.toContain(old);
     expect(await verifyRecords(consent)).toMatchObject({ ok: true, records: 1 });
@@ -125,7 +124,7 @@ test('old months are dropped with their counts; the rest verifies and the comman
 });
 
 test('counts of a dropped month are hidden at once; deleting them delays nothing and is resumed if interrupted', async () => {
-  await using consent = await startConsent({ settings: { ...KEEPS_ALL, COUNT_INTERVAL_MS: '20' } });
+  await using consent = await startConsent({ settings: KEEPS_ALL, constants: { COUNT_INTERVAL_MS: 20 } });
   await makeMonth(consent.owner, '2024_02');
   const grant = await recordInMonth(consent, '2024_02');
   await eventually(async () => expect(await countedDays(consent)).toHaveLength(2));
@@ -133,7 +132,7 @@ test('counts of a dropped month are hidden at once; deleting them delays nothing
   const holder = await connect(consent.database.ownerUrl);
   await holder.query('BEGIN');
   await holder.query(`SELECT FROM access_day WHERE day = '2024-02-15' FOR UPDATE`);
-  await using _second = await consent.startAnother({ RECORD_RETENTION_DAYS: '90', PRUNE_INTERVAL_MS: '20' });
+  await using _second = await consent.startAnother({ ...KEEPS_90_DAYS, constants: OFTEN });
   await eventually(async () =>
     expect(await partitionsOf(consent.owner, 'access_record')).not.toContain('2024_02'),
   );
@@ -239,7 +238,7 @@ describe('the default partition', () => {
     await makeMonth(consent.owner, '2024_02');
     await recordAt(consent, grant, ['2023-05-15T12:00:00Z', '2024-02-15T12:00:00Z', new Date()]);
     expect(await countUnplaced(consent)).toBe(2);
-    await using _second = await consent.startAnother({ RECORD_RETENTION_DAYS: '90' });
+    await using _second = await consent.startAnother(KEEPS_90_DAYS);
     await eventually(async () =>
       expect(await partitionsOf(consent.owner, 'access_record')).not.toContain('2024_02'),
     );

@@ -25,7 +25,7 @@ let app: RegisteredApp;
 
 beforeEach(async () => {
   // Long, because suspension must not depend on the periodic check.
-  consent = await startConsent({ settings: { RESTORE_CHECK_INTERVAL_MS: '3600000' } });
+  consent = await startConsent({ constants: { RESTORE_CHECK_INTERVAL_MS: 3_600_000 } });
   app = await registerApp(consent);
 });
 afterEach(() => consent[Symbol.asyncDispose]());

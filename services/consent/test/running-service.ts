@@ -29,7 +29,7 @@ import { createServiceKeys } from '@phds/test-kit/service-keys';
 import { createSessionIssuer, type SessionOverrides } from '@phds/test-kit/session-issuer';
 import { shared } from '@phds/test-kit/shared';
 import { openTestPool } from '@phds/test-kit/test-pool';
-import { readEnvironment } from '../src/config.ts';
+import { type CONSTANTS, readEnvironment } from '../src/config.ts';
 import { createService, type Overrides } from '../src/service.ts';
 
 const OPERATOR = 'operator:on-call';
@@ -48,6 +48,7 @@ export type RunningService = Awaited<ReturnType<typeof startConsent>>;
 
 export interface RunningServiceOptions {
   readonly settings?: Record<string, string>;
+  readonly constants?: Partial<typeof CONSTANTS>;
   readonly overrides?: Overrides;
   /** Wraps the connection to the database, for example in a proxy. */
   readonly databaseUrl?: (url: string) => Promise<string>;
@@ -99,9 +100,12 @@ export async function startConsent(options: RunningServiceOptions = {}) {
     ...options.settings,
   };
   const log = createLogger({ service: 'consent', level: 'silent' });
-  const start = (others: Record<string, string> = {}, overrides: Overrides = {}) =>
-    createService(readEnvironment({ ...settings, ...others }), { log, ...overrides });
-  const service = resources.use(await start({}, options.overrides));
+  const start = (others: Pick<RunningServiceOptions, 'settings' | 'constants' | 'overrides'> = {}) => {
+    const constants = { ...options.constants, ...others.constants };
+    const config = { ...readEnvironment({ ...settings, ...others.settings }), ...constants };
+    return createService(config, { log, ...others.overrides });
+  };
+  const service = resources.use(await start({ overrides: options.overrides ?? {} }));
   const openChannel = (caller: Caller, { rpcPort } = service) =>
     openRpcChannel({
       address: `127.0.0.1:${rpcPort}`,

@@ -147,7 +147,7 @@ export const THREE = ['grant.narrowed', 'grant.narrowed', 'grant.revoked'];
 
 /** For all tests of the file: a service that searches and sends nothing by itself. */
 export async function shareWebhooks(settings: Record<string, string> = {}) {
-  const consent = await shareConsent({ settings: { WEBHOOK_INTERVAL_MS: '86400000', ...settings } });
+  const consent = await shareConsent({ settings, constants: { WEBHOOK_INTERVAL_MS: 86_400_000 } });
   return { consent, harness: shared.use(await openWebhookHarness(consent)) };
 }
 

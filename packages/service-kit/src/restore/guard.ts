@@ -56,6 +56,9 @@ export async function queryVerified<Row extends object>(
 
 type Say = (details: object, text: string) => void;
 
+/** Milliseconds between two checks whether the database was restored. */
+export const RESTORE_CHECK_INTERVAL_MS = 2_000;
+
 interface RestoreGuardOptions {
   readonly pool: pg.Pool;
   /** The schema of the restore tables. */

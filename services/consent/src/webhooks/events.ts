@@ -107,17 +107,13 @@ interface DataChange {
   readonly latestReadingAt: Date;
 }
 
-interface DataEventTimes {
-  /** How long an event collects changes. */
-  readonly delayMs: number;
-  /** The shortest time from one event of a grant to the next. */
-  readonly spacingMs: number;
-}
+/** How long a `data.updated` collects changes, if its spacing is not shorter. */
+const DATA_DELAY_MS = 10_000;
 
 const LARGEST_REPORT = 1_000;
 
-/** phds.consent.v1.EventService. */
-export function createEventService(pool: pg.Pool, times: DataEventTimes) {
+/** phds.consent.v1.EventService. `spacingMs` is the shortest time from one `data.updated` of a grant to the next. */
+export function createEventService(pool: pg.Pool, spacingMs: number) {
   return implement(
     EventService,
     {
@@ -125,7 +121,7 @@ export function createEventService(pool: pg.Pool, times: DataEventTimes) {
         if (request.changes.length > LARGEST_REPORT) {
           throw invalidRequest('changes', `at most ${LARGEST_REPORT} at once`);
         }
-        await addDataChanges(pool, request.changes.map(parseChange), times);
+        await addDataChanges(pool, request.changes.map(parseChange), spacingMs);
         return {};
       },
     },
@@ -145,7 +141,7 @@ function parseChange({ userId, category, at, latestReadingAt }: DataChangeMessag
 
 /**
  * Adds `data.updated` for the live grants that share the category and, with a day's margin for time zones, the time of a changed reading.
- * It is due after `delayMs`, and `spacingMs` after the one before was due, and takes up the changes reported until it is sent. An app
+ * It is due after DATA_DELAY_MS, and `spacingMs` after the one before was due, and takes up the changes reported until it is sent. An app
  * without an endpoint gets none. Reporting a change twice makes at most one event more.
  *
  * One statement, which finds the people's grants by index. The lock keeps a grant from being erased until the commit. Postgres checks the
@@ -154,9 +150,10 @@ function parseChange({ userId, category, at, latestReadingAt }: DataChangeMessag
 async function addDataChanges(
   pool: pg.Pool,
   changes: readonly DataChange[],
-  times: DataEventTimes,
+  spacingMs: number,
 ): Promise<void> {
   if (changes.length === 0) return;
+  const delayMs = Math.min(DATA_DELAY_MS, spacingMs);
   await execute(pool)`
     INSERT INTO webhook_event AS e (endpoint_id, grant_id, sub_hash, type, content, next_attempt_at, started_at)
     SELECT w.id, g.id, sub_hash(g.user_ref, g.client_id), 'data.updated', c.content, due.at, due.at
@@ -175,8 +172,8 @@ async function addDataChanges(
       HAVING count(*) > 0
     ) c
     CROSS JOIN LATERAL (
-      SELECT greatest(statement_timestamp() + make_interval(secs => ${times.delayMs / 1_000}::double precision), (
-        SELECT l.started_at + make_interval(secs => ${times.spacingMs / 1_000}::double precision) FROM webhook_event l
+      SELECT greatest(statement_timestamp() + make_interval(secs => ${delayMs / 1_000}::double precision), (
+        SELECT l.started_at + make_interval(secs => ${spacingMs / 1_000}::double precision) FROM webhook_event l
         WHERE l.grant_id = g.id AND l.type = 'data.updated' ORDER BY l.number DESC LIMIT 1)) AS at
     ) due
     WHERE g.user_id = ANY(${[...new Set(changes.map(({ userId }) => userId))]}::text[])
