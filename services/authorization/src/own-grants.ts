@@ -1,7 +1,6 @@
 import { toPage } from '@phds/catalog/pagination';
 import type {
   EndOwnGrantRequest,
-  GetOwnGrantRequest,
   ListOwnGrantsRequest,
 } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import type { Clock } from '@phds/service-kit/clock';
@@ -33,16 +32,14 @@ export function createOwnGrants({
   }
 
   return {
-    async listOwnGrants({ tokenHash, page, status, sub, before, deletionRequested }: ListOwnGrantsRequest) {
+    async listOwnGrants(request: ListOwnGrantsRequest) {
+      const { tokenHash, status, sub, before, deletionRequested, grantId } = request;
       const clientId = await identify(tokenHash);
-      const filter = { status, sub, before, deletionRequested };
-      const { grants, total } = await consent.listAppGrants({ clientId, page: toPage(page), ...filter });
+      if (grantId !== '') parseGrantId(grantId);
+      const filter = { status, sub, before, deletionRequested, grantId };
+      const page = toPage(request.page);
+      const { grants, total } = await consent.listAppGrants({ clientId, page, ...filter });
       return { grants, total };
-    },
-    async getOwnGrant({ tokenHash, id }: GetOwnGrantRequest) {
-      const clientId = await identify(tokenHash);
-      const { grant } = await consent.getAppGrant({ clientId, id: parseGrantId(id) });
-      return { ...(grant && { grant }) };
     },
     /** In effect everywhere when it returns the time. Idempotent. */
     async endOwnGrant({ tokenHash, id }: EndOwnGrantRequest) {

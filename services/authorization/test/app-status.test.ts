@@ -150,7 +150,7 @@ describe('an operator who transfers an app', () => {
   const transfer = (clientId: string, userId: string, fromUserId: string) =>
     harness.operatedApps.transferApp({ clientId, userId, fromUserId });
   const find = async (clientId: string, userId: string) =>
-    harness.apps.getApp({ clientId }, await harness.as(userId));
+    harness.apps.listApps({ clientId }, await harness.as(userId));
 
   test('takes it from the former developer and gives it to the next, and both have the act in the record', async () => {
     const { clientId } = await harness.registerApp();
@@ -158,7 +158,7 @@ describe('an operator who transfers an app', () => {
     const { app } = await transfer(clientId, 'next-dev', 'dev');
     expect(app?.ownerId).toBe('next-dev');
     expect(await reasonOf(find(clientId, 'dev'))).toBe('not_found');
-    expect((await find(clientId, 'next-dev')).app?.clientId).toBe(clientId);
+    expect((await find(clientId, 'next-dev')).apps[0]?.clientId).toBe(clientId);
     const rotation = harness.apps.rotateSecret({ clientId }, await harness.as('dev'));
     expect(await reasonOf(rotation)).toBe('not_found');
     const TRANSFER = 'phds.authorization.v1.AppOperatorService/TransferApp';
@@ -178,7 +178,7 @@ describe('an operator who transfers an app', () => {
     harness.consent.lost.clear();
     await transfer(clientId, 'next-dev', 'dev');
     expect(harness.consent.owners.get(clientId)).toBe('next-dev');
-    expect((await find(clientId, 'next-dev')).app?.clientId).toBe(clientId);
+    expect((await find(clientId, 'next-dev')).apps[0]?.clientId).toBe(clientId);
   });
 });
 

@@ -28,8 +28,9 @@ describe('registration', () => {
       description: '',
     });
     expect(app?.scopes).toHaveLength(22);
-    const { app: read } = await harness.apps.getApp({ clientId: app!.clientId }, await harness.as('amy'));
-    expect(read).toEqual(app);
+    await register({ name: 'Another' }, 'amy');
+    const { apps } = await harness.apps.listApps({ clientId: app!.clientId }, await harness.as('amy'));
+    expect(apps).toEqual([app]);
     expect(harness.consent.apps.get(app!.clientId)?.profile).toMatchObject({
       name: 'Sleep well',
       ownerId: 'amy',
@@ -45,7 +46,7 @@ describe('registration', () => {
     await harness.apps.updateApp({ clientId, settings: { name: 'Broker' } }, session);
     const renamedAt = sentAt();
     expect(renamedAt).toBeGreaterThan(registeredAt);
-    const { app: read } = await harness.apps.getApp({ clientId }, session);
+    const [read] = (await harness.apps.listApps({ clientId }, session)).apps;
     expect(timestampDate(read!.updatedAt!).getTime()).toBe(renamedAt);
   });
 
@@ -123,12 +124,12 @@ describe('the apps of a developer', () => {
     const clientId = app!.clientId;
     const bob = await harness.as('bob');
     const calls = [
-      harness.apps.getApp({ clientId }, bob),
+      harness.apps.listApps({ clientId }, bob),
       harness.apps.updateApp({ clientId, settings: { name: 'mine' } }, bob),
       harness.apps.rotateSecret({ clientId }, bob),
       harness.apps.setAppStatus({ clientId, status: AppStatus.REVOKED }, bob),
-      harness.apps.getApp({ clientId: newId('app') }, bob),
-      harness.apps.getApp({ clientId: 'nonsense\0' }, bob),
+      harness.apps.listApps({ clientId: newId('app') }, bob),
+      harness.apps.listApps({ clientId: 'nonsense\0' }, bob),
     ];
     expect(new Set(await Promise.all(calls.map(reasonOf)))).toEqual(new Set(['not_found']));
   });

@@ -166,18 +166,15 @@ function createConsent(fake: FakeConsent): Partial<UnaryRpcs<typeof ConsentServi
       const { userId } = await fake.sessions(sessionOf(context));
       return { expiresAt: timestampFromDate(fake.extend(id, userId)) };
     },
-    listAppGrants: async ({ clientId, status, sub }) => {
+    listAppGrants: async ({ clientId, status, sub, grantId }) => {
       fake.enter('listAppGrants');
+      if (grantId !== '') return { grants: [toAppGrant(fake, fake.grantOf(clientId, grantId))], total: 1 };
       const own = [...fake.grants.values()].filter((grant) => grant.clientId === clientId);
       const grants = own
         .map((grant) => toAppGrant(fake, grant))
         .filter((grant) => status === GrantStatus.UNSPECIFIED || grant.status === status)
         .filter((grant) => sub === '' || grant.sub === sub);
       return { grants, total: grants.length };
-    },
-    getAppGrant: async ({ clientId, id }) => {
-      fake.enter('getAppGrant');
-      return { grant: toAppGrant(fake, fake.grantOf(clientId, id)) };
     },
     revokeAppGrant: async ({ clientId, id }) => {
       fake.enter('revokeAppGrant');

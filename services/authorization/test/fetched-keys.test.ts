@@ -143,7 +143,7 @@ describe('the keys at the URL of an app', () => {
     service.clock.advance(30 * SECOND);
     await present('old', service);
     const failed = async () =>
-      (await service.apps.getApp({ clientId }, await service.as('dev'))).app?.jwksFailure !== '';
+      (await service.apps.listApps({ clientId }, await service.as('dev'))).apps[0]?.jwksFailure !== '';
     for (let tries = 0; !(await failed()); tries += 1) expect(tries).toBeLessThan(500);
     expect(service.logged()).toContain('"failure":"the answer has the status 503"');
     expect(service.logged()).not.toContain('secret"');

@@ -253,7 +253,7 @@ function createConsole({ apps, as }: Base) {
       apps.setAppStatus({ clientId, status }, await as('dev')),
     updateApp: async (clientId: string, settings: object) =>
       (await apps.updateApp({ clientId, settings }, await as('dev'))).app,
-    readApp: async (clientId: string) => (await apps.getApp({ clientId }, await as('dev'))).app,
+    readApp: async (clientId: string) => (await apps.listApps({ clientId }, await as('dev'))).apps[0],
   };
 }
 

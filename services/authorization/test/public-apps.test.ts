@@ -120,8 +120,8 @@ describe('the registration of an app without a secret', () => {
 
 describe('a deployment that', () => {
   const settingsOf = async (at: Harness, named: Named) => {
-    const { app } = await at.apps.getApp(named, await at.as('dev'));
-    return app?.dpopBoundAccessTokens;
+    const { apps } = await at.apps.listApps(named, await at.as('dev'));
+    return apps[0]?.dpopBoundAccessTokens;
   };
 
   test('demands keys registers bound apps alone, and ends connections without a key', async () => {

@@ -1,5 +1,5 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { toPage } from '@phds/catalog/pagination';
+import { type Listed, toPage } from '@phds/catalog/pagination';
 import {
   AppGrantSchema,
   type ApproveRequest,
@@ -73,7 +73,6 @@ export function createConsentService(parts: ConsentServiceParts) {
       extendPendingApproval: AUTHORIZATION,
       releasePendingApproval: GATEWAY,
       listGrants: GATEWAY,
-      getGrant: GATEWAY,
       narrowGrant: GATEWAY,
       revokeGrant: GATEWAY,
       revokeAllGrants: GATEWAY,
@@ -81,7 +80,6 @@ export function createConsentService(parts: ConsentServiceParts) {
       requestDeletion: GATEWAY,
       getReceipt: GATEWAY,
       listAppGrants: AUTHORIZATION,
-      getAppGrant: AUTHORIZATION,
       revokeAppGrant: AUTHORIZATION,
       eraseUser: OPERATORS,
     },
@@ -118,15 +116,11 @@ function grantRpcs({ pools: { ordinary: pool }, grants, receipts, userOf }: Cons
   return {
     async listGrants(request, context) {
       const userId = await userOf(context);
-      const status = findGrantStatus(request.status);
-      const { items, total } = await listGrants(pool, userId, status, toPage(request.page));
+      const { items, total } =
+        request.grantId === ''
+          ? await listGrants(pool, userId, findGrantStatus(request.status), toPage(request.page))
+          : alone(await getGrant(pool, parseKnownId('grt', request.grantId), userId));
       return { grants: items.map((grant) => toMessage(ConsentGrantSchema, grant)), total };
-    },
-    async getGrant(request, context) {
-      const userId = await userOf(context);
-      return {
-        grant: toMessage(ConsentGrantSchema, await getGrant(pool, parseKnownId('grt', request.id), userId)),
-      };
     },
     async listConnectedApps({ page }, context) {
       const { items, total } = await listConnectedApps(pool, await userOf(context), toPage(page));
@@ -154,16 +148,11 @@ function appGrantRpcs({ pools: { ordinary: pool }, grants }: ConsentServiceParts
         before: parseText('before', request.before, 128) || null,
         deletionRequested: request.deletionRequested,
       };
-      const { items, total } = await listGrantsOfApp(pool, clientId, filter, toPage(request.page));
+      const { items, total } =
+        request.grantId === ''
+          ? await listGrantsOfApp(pool, clientId, filter, toPage(request.page))
+          : alone(found(await findGrantOfApp(pool, parseKnownId('grt', request.grantId), clientId)));
       return { grants: items.map(toAppGrantMessage), total };
-    },
-    async getAppGrant(request) {
-      const clientId = parseName('clientId', request.clientId);
-      return {
-        grant: toAppGrantMessage(
-          found(await findGrantOfApp(pool, parseKnownId('grt', request.id), clientId)),
-        ),
-      };
     },
     async revokeAppGrant(request) {
       const clientId = parseName('clientId', request.clientId);
@@ -197,6 +186,11 @@ function withdrawalRpcs({ grants, userOf }: ConsentServiceParts) {
       return { revoked: await grants.revokeAll(await userOf(context)) };
     },
   } satisfies SomeRpcs;
+}
+
+/** A list of the one that was asked for. */
+function alone<T>(item: T): Listed<T> {
+  return { items: [item], total: 1 };
 }
 
 /** Null for the default. */

@@ -74,7 +74,7 @@ const decide = (userId: string, decision: Parameters<RunningService['asAuthoriza
   consent.as(userId).approve(decision);
 
 async function grantOf(id: string, userId: string) {
-  const { grant } = await consent.as(userId).getGrant({ id });
+  const [grant] = (await consent.as(userId).listGrants({ grantId: id })).grants;
   if (grant === undefined) throw new Error('no grant');
   return grant;
 }

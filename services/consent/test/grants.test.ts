@@ -25,7 +25,7 @@ const consent = await shareConsent({ overrides: { log } });
 const revoke = (id: string, userId: string) => consent.as(userId).revokeGrant({ id });
 const DAY_MS = 86_400_000;
 const getGrant = async (id: string, userId: string) => {
-  const { grant } = await consent.as(userId).getGrant({ id });
+  const [grant] = (await consent.as(userId).listGrants({ grantId: id })).grants;
   if (grant === undefined) throw new Error('an answer without a grant');
   return grant;
 };
@@ -151,9 +151,9 @@ describe('revoking', () => {
     const { grantId: id, clientId } = over;
     const byPerson = await revoke(id, 'over');
     const byApp = await consent.asAuthorization.revokeAppGrant({ clientId, id });
-    const { grant } = await consent.asAuthorization.getAppGrant({ clientId, id });
+    const grant = await appGrantOf({ clientId }, id);
     expect(grant).toMatchObject({ status: GrantStatus.EXPIRED, endedBy: 'expiry' });
-    for (const { revokedAt } of [byPerson, byApp]) expect(revokedAt).toEqual(grant?.expiresAt);
+    for (const { revokedAt } of [byPerson, byApp]) expect(revokedAt).toEqual(grant.expiresAt);
     await consent.ledger.setAppStatus({ clientId, status: AppStatus.ACTIVE });
     expect((await revoke(ended.grantId, 'ended-by-app')).revokedAt).toEqual(statusChangedAt);
     expect(await getGrant(ended.grantId, 'ended-by-app')).toMatchObject({
@@ -242,8 +242,8 @@ describe('listing', () => {
 
 const SUB = /^sub_[0-9A-Za-z]{22}$/;
 
-async function appGrantOf({ clientId }: RegisteredApp, id: string) {
-  const { grant } = await consent.asAuthorization.getAppGrant({ clientId, id });
+async function appGrantOf({ clientId }: Pick<RegisteredApp, 'clientId'>, grantId: string) {
+  const [grant] = (await consent.asAuthorization.listAppGrants({ clientId, grantId })).grants;
   if (grant === undefined) throw new Error('an answer without a grant');
   return grant;
 }
@@ -355,15 +355,13 @@ describe('a grant that its app ends', () => {
     expect(await record(consent, accessOf(grant))).toBe(Verdict.RELEASED);
     const { revokedAt } = await endByApp(app, grant.grantId);
     expect(await record(consent, accessOf(grant))).toBe(Verdict.GRANT_REVOKED);
-    const session = await consent.session('left');
-    const shown = await consent.asGateway.getGrant({ id: grant.grantId }, session);
-    expect(shown.grant).toMatchObject({
+    expect(await getGrant(grant.grantId, 'left')).toMatchObject({
       status: GrantStatus.REVOKED,
       revokedBy: 'app',
       endedBy: 'app',
       revokedAt,
     });
-    const { receipt } = await consent.asGateway.getReceipt({ grantId: grant.grantId }, session);
+    const { receipt } = await consent.as('left').getReceipt({ grantId: grant.grantId });
     expect(decodeJwt(receipt)['events']).toMatchObject([
       { event_state: 'given' },
       {

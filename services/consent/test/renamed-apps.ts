@@ -13,7 +13,7 @@ export function renamingAt(consent: () => RunningService) {
       return rows.map(({ version, name }) => [version, name]);
     },
     grantOf: async (id: string, userId: string) =>
-      (await consent().asGateway.getGrant({ id }, await consent().session(userId))).grant,
+      (await consent().as(userId).listGrants({ grantId: id })).grants[0],
     approveOpened: async (id: string, userId: string) =>
       consent().asAuthorization.approve({ id, allRequested: true }, await consent().session(userId)),
   };

@@ -103,7 +103,6 @@ describe('developers', () => {
   test('list, read and change apps', async () => {
     gateway.backends.answer({
       listApps: () => ({ apps: [app], total: 21 }),
-      getApp: () => ({ app }),
       updateApp: () => ({ app }),
     });
     expect((await call('GET', '/developer/apps?page=2')).body).toEqual({
@@ -113,6 +112,7 @@ describe('developers', () => {
       sandbox: false,
     });
     expect((await call('GET', '/developer/apps/app_1')).body).toEqual({ data: appJson });
+    expect(gateway.backends.callsOf('listApps')[1]?.request).toMatchObject({ clientId: 'app_1' });
     expect((await call('PATCH', '/developer/apps/app_1', { name: 'Two' })).body).toEqual({ data: appJson });
     const settings = gateway.backends.callsOf('updateApp')[0]?.request['settings'];
     expect(settings).toMatchObject({ name: 'Two', redirectUris: [], scopes: [] });

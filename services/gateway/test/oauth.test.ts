@@ -334,12 +334,13 @@ describe('own grants', () => {
   test('are read and ended one by one', async () => {
     gateway.backends.answer({
       introspect: () => liveToken({ principal: { userId: '' } }),
-      getOwnGrant: () => ({ grant: { id: 'grt_1', sub: SUB, status: GrantStatus.ACTIVE } }),
+      listOwnGrants: () => ({ grants: [{ id: 'grt_1', sub: SUB, status: GrantStatus.ACTIVE }] }),
       endOwnGrant: () => ({ revokedAt: time }),
     });
     const headers = bearer();
     const read = await gateway.fetch('/oauth/grants/grt_1', { headers });
     expect(await read.json()).toMatchObject({ data: { id: 'grt_1', sub: SUB, status: 'active' } });
+    expect(gateway.backends.callsOf('listOwnGrants').at(-1)?.request).toMatchObject({ grantId: 'grt_1' });
     const ended = await gateway.fetch('/oauth/grants/grt_1', { method: 'DELETE', headers });
     expect([ended.status, await ended.json()]).toEqual([
       200,

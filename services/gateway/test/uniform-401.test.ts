@@ -169,7 +169,6 @@ describe('under /oauth every cause gets the same bytes', () => {
       introspectOwnToken: refuse,
       openAuthorization: refuse,
       listOwnGrants: refuse,
-      getOwnGrant: refuse,
       endOwnGrant: refuse,
     });
     expect(await exchange(head, body)).toBe(OAUTH);

@@ -36,7 +36,6 @@ describe('users', () => {
     };
     gateway.backends.answer({
       listGrants: () => ({ grants: [grant], total: 1 }),
-      getGrant: () => ({ grant }),
       narrowGrant: () => ({ grant }),
       revokeGrant: () => ({ revokedAt: time }),
       revokeAllGrants: () => ({ revoked: 3 }),
@@ -146,9 +145,7 @@ describe('users', () => {
   });
 
   test("another person's id is answered as not found, whatever its form", async () => {
-    gateway.backends.answer({
-      getGrant: throwing(notFound()),
-    });
+    gateway.backends.answer({ listGrants: throwing(notFound()) });
     const bodies = await Promise.all(
       ['grt_1', 'x', '..%2f'].map((id) => call('GET', `/partner/consent/grants/${id}`)),
     );

@@ -17,7 +17,7 @@ const ADMITTED: Table = {
         'ListAllApps GetAnyApp SuspendApp LiftAppLock TransferApp ListDevelopers AddDeveloper RemoveDeveloper',
     },
     'phds.authorization.v1.AppService': {
-      gateway: 'RegisterApp ListApps GetApp UpdateApp RotateSecret SetAppStatus',
+      gateway: 'RegisterApp ListApps UpdateApp RotateSecret SetAppStatus',
     },
     'phds.authorization.v1.AuthorizationService': {
       gateway:
@@ -26,7 +26,7 @@ const ADMITTED: Table = {
     },
     'phds.authorization.v1.TokenService': {
       gateway:
-        'IssueToken IssueTokens RevokeToken Introspect IntrospectTokens IntrospectOwnToken IntrospectOwnTokens ListOwnGrants GetOwnGrant EndOwnGrant',
+        'IssueToken IssueTokens RevokeToken Introspect IntrospectTokens IntrospectOwnToken IntrospectOwnTokens ListOwnGrants EndOwnGrant',
       'example-service': 'Introspect IntrospectTokens',
     },
     'phds.common.v1.RestoreService': {
@@ -41,9 +41,9 @@ const ADMITTED: Table = {
     },
     'phds.consent.v1.ConsentService': {
       authorization:
-        'OpenPendingApproval GetPendingApproval Approve Deny ExtendPendingApproval ListAppGrants GetAppGrant RevokeAppGrant',
+        'OpenPendingApproval GetPendingApproval Approve Deny ExtendPendingApproval ListAppGrants RevokeAppGrant',
       gateway:
-        'GetPendingApproval ListPendingApprovals ReleasePendingApproval ListGrants GetGrant NarrowGrant RevokeGrant RevokeAllGrants ListConnectedApps RequestDeletion GetReceipt',
+        'GetPendingApproval ListPendingApprovals ReleasePendingApproval ListGrants NarrowGrant RevokeGrant RevokeAllGrants ListConnectedApps RequestDeletion GetReceipt',
       operator: 'EraseUser',
     },
     'phds.consent.v1.GrantService': {

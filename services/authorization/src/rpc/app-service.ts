@@ -44,16 +44,15 @@ export function createAppService(dependencies: {
       const { app, clientSecret } = await apps.register(session.userId, settings, type);
       return { app: toAppMessage(app), clientSecret };
     },
-    async listApps({ page }, context) {
+    async listApps({ page, clientId }, context) {
+      if (clientId !== '')
+        return { apps: [toAppMessage(await apps.get(await userOf(context), clientId))], total: 1 };
       const session = await verifySession(sessionOf(context));
       const [{ items, total }, mayRegister] = await Promise.all([
         apps.list(session.userId, toPage(page)),
         developers.mayRegister(session),
       ]);
       return { apps: items.map(toAppMessage), total, registrationRefused: !mayRegister };
-    },
-    async getApp({ clientId }, context) {
-      return { app: toAppMessage(await apps.get(await userOf(context), clientId)) };
     },
     async updateApp({ clientId, settings = NO_SETTINGS }, context) {
       return { app: toAppMessage(await apps.update(await userOf(context), clientId, settings)) };
@@ -73,7 +72,6 @@ export function createAppService(dependencies: {
   return implement(AppService, implementation, {
     registerApp: ['gateway'],
     listApps: ['gateway'],
-    getApp: ['gateway'],
     updateApp: ['gateway'],
     rotateSecret: ['gateway'],
     setAppStatus: ['gateway'],

@@ -8,7 +8,6 @@ const ADMITTED = {
   revokeToken: GATEWAY,
   introspectOwnToken: GATEWAY,
   listOwnGrants: GATEWAY,
-  getOwnGrant: GATEWAY,
   endOwnGrant: GATEWAY,
   introspect: [...GATEWAY, ...TOKEN_INTROSPECTORS],
 };

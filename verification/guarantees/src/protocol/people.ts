@@ -178,8 +178,8 @@ export class People {
     await passTime(control, apps, ms, control.variant?.prune);
     this.requests.passTime(ms);
     for (const { id } of this.wallet.grants) {
-      const { grant } = await grants.getGrant({ id }, await this.#session());
-      if (grant?.status === GrantStatus.ACTIVE || this.#endedGrants.has(id)) continue;
+      const { grants: found } = await grants.listGrants({ grantId: id }, await this.#session());
+      if (found[0]?.status === GrantStatus.ACTIVE || this.#endedGrants.has(id)) continue;
       this.#endedGrants.add(id);
       this.asking.trace.push({ kind: 'grant-ended', at: control.tick(), grant: id });
     }

@@ -100,7 +100,7 @@ export const ACTIVITY_OPERATIONS: readonly MountedOperation[] = [
       const isWanted = readFilters(query);
       query.check();
       // Authorization throws `not_found` unless the app belongs to the developer.
-      await backends.apps.getApp({ clientId }, caller);
+      await backends.apps.listApps({ clientId }, caller);
       const { requests, complete } = await exchange.gateway.requests.find(clientId);
       const found = requests.filter(isWanted);
       const shown = sliceOf(found, query.page).map((request) => ({

@@ -250,7 +250,7 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     summary: 'Read an own app',
     answer: { description: 'The app.', body: dataOf(appJson) },
     handle: async ({ backends, caller, clientId }) => {
-      const { app } = await backends.apps.getApp({ clientId }, caller);
+      const [app] = (await backends.apps.listApps({ clientId }, caller)).apps;
       return { data: toAppJson(required(app)) };
     },
   }),

@@ -123,11 +123,11 @@ async function listOwnGrants(exchange: Exchange): Promise<void> {
 
 async function getOwnGrant(exchange: Exchange): Promise<void> {
   const tokenHash = await authenticateApp(exchange);
-  const { grant } = await exchange.gateway.backends.tokens.getOwnGrant({
+  const { grants } = await exchange.gateway.backends.tokens.listOwnGrants({
     tokenHash,
-    id: pathParameter(exchange, 'id'),
+    grantId: pathParameter(exchange, 'id'),
   });
-  sendJson(exchange.response, 200, { data: toOwnGrant(required(grant)) }, OAUTH_HEADERS);
+  sendJson(exchange.response, 200, { data: toOwnGrant(required(grants[0])) }, OAUTH_HEADERS);
 }
 
 async function endOwnGrant(exchange: Exchange): Promise<void> {

@@ -144,8 +144,8 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     summary: 'Read a grant',
     answer: { description: 'The grant.', body: dataOf(grantJson) },
     handle: async ({ backends, caller, id }) => {
-      const { grant } = await backends.consent.getGrant({ id }, caller);
-      return { data: toGrantJson(required(grant)) };
+      const { grants } = await backends.consent.listGrants({ grantId: id }, caller);
+      return { data: toGrantJson(required(grants[0])) };
     },
   }),
   jsonOperation({
