@@ -1,7 +1,10 @@
 /** A text with the rules of names, a text of several lines, or a link, whose length is limited like that of any address of an app. */
 type ProfileText = { readonly kind: 'name' | 'lines'; readonly maxLength: number } | { readonly kind: 'url' };
 
-/** What an app says of itself. authorization and consent derive settings, checks and columns from it. */
+/**
+ * What an app says of itself. Settings, checks, the JSON that is stored of an app, the fields of the API and the console's form follow from it;
+ * only messages and labels name each text once more.
+ */
 export const APP_PROFILE = {
   name: { kind: 'name', maxLength: 100 },
   description: { kind: 'lines', maxLength: 500 },
@@ -16,6 +19,13 @@ export const PROFILE_FIELDS = Object.keys(APP_PROFILE) as ProfileField[];
 
 /** Texts and links are empty when the app has none. */
 export type Profile = Readonly<Record<ProfileField, string>>;
+
+/** The profile of a record that has its texts beside others, or has only some of them. */
+export function profileOf(record: Partial<Profile>): Partial<Profile> {
+  return Object.fromEntries(
+    PROFILE_FIELDS.filter((field) => field in record).map((field) => [field, record[field]]),
+  );
+}
 
 export function toProfile(textOf: (field: ProfileField) => string): Profile {
   return Object.fromEntries(PROFILE_FIELDS.map((field) => [field, textOf(field)])) as Profile;

@@ -1,4 +1,4 @@
-import { PROFILE_FIELDS, type ProfileField } from '@phds/catalog/app-profile';
+import { PROFILE_FIELDS, type Profile, type ProfileField } from '@phds/catalog/app-profile';
 import {
   ACCESS_TOKEN_SECONDS,
   PUBLIC_ACCESS_TOKEN_SECONDS,
@@ -9,7 +9,8 @@ import type { App as AppRow } from './store/generated/client.ts';
 
 /** A registered app, as it is stored. */
 export interface App
-  extends Omit<AppRow, 'scopes' | 'secretHash' | 'secretRestoreNumber' | 'keysRestoreNumber'> {
+  extends Profile,
+    Omit<AppRow, 'profile' | 'scopes' | 'secretHash' | 'secretRestoreNumber' | 'keysRestoreNumber'> {
   readonly scopes: readonly Scope[];
   readonly secretHash: Uint8Array | null;
 }

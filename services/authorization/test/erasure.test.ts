@@ -75,19 +75,19 @@ describe('erasing a person', () => {
   });
 
   test('ends their apps if requested, and otherwise removes nothing', async () => {
-    const clientId = await registerAs('developer');
+    const clientId = await registerAs('amy-the-maker');
     const app = await harness.registerApp();
     const { accessToken } = await harness.exchange(
       app,
-      await harness.obtainCode(app, { userId: 'developer' }),
+      await harness.obtainCode(app, { userId: 'amy-the-maker' }),
     );
-    expect(await reasonOf(harness.operated.eraseUser({ userId: 'developer' }))).toBe('conflict');
+    expect(await reasonOf(harness.operated.eraseUser({ userId: 'amy-the-maker' }))).toBe('conflict');
     expect((await harness.introspect(accessToken)).status).toBe(TokenStatus.LIVE);
 
-    const erased = await harness.operated.eraseUser({ userId: 'developer', revokeApps: true });
+    const erased = await harness.operated.eraseUser({ userId: 'amy-the-maker', revokeApps: true });
 
     expect(erased).toMatchObject({ families: 1, apps: 1 });
-    expect(await everything()).not.toContain('developer');
+    expect(await everything()).not.toContain('amy-the-maker');
     const { rows } = await owner.query(
       'SELECT status, owner_id FROM "authorization".app WHERE client_id = $1',
       [clientId],

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { APP_PROFILE, toProfile } from '@phds/catalog/app-profile';
 import type { Scope } from '@phds/catalog/scopes';
 import { Deadline, withinDeadline } from '@phds/service-kit/current-work';
 import { readStatement } from '@phds/service-kit/postgres/sql';
@@ -37,16 +36,6 @@ test.each(readSqlFiles(new URL('../src/store/sql/', import.meta.url), readStatem
     expect(listIndexes(plan)).toEqual(expect.arrayContaining(listNamedIndexes(text)));
   },
 );
-
-test('the look-up of a credential reads every text of the profile', async () => {
-  const texts = toProfile((field) =>
-    APP_PROFILE[field].kind === 'url' ? `https://app.test/${field}` : `The ${field}`,
-  );
-  const { clientId } = await harness.registerApp();
-  await harness.updateApp(clientId, texts);
-  const { text } = readStatement(new URL('../src/store/sql/find-credential.sql', import.meta.url));
-  expect((await owner.query(text, [[clientId], randomUUID(), 0])).rows).toMatchObject([texts]);
-});
 
 describe('grouped changes', () => {
   const LATER = new Date(Date.now() + 3_600_000);

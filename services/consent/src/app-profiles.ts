@@ -1,7 +1,13 @@
-import { PROFILE_FIELDS, type Profile, type ProfileField } from '@phds/catalog/app-profile';
-import { execute, select, toColumnName } from '@phds/service-kit/postgres/sql';
+import {
+  PROFILE_FIELDS,
+  type Profile,
+  type ProfileField,
+  profileOf,
+  toProfile,
+} from '@phds/catalog/app-profile';
+import { execute, select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import sql, { join, raw, type Sql } from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 
 /** An app as reported by authorization. */
 export interface ReportedApp extends Profile {
@@ -31,12 +37,16 @@ export interface ShownApp extends ShownVersion {
 /** Number of latest versions that are kept, besides the first. */
 const KEPT_VERSIONS = 20;
 
-/** The columns of a profile, in `app` and in `app_profile`. */
-export const PROFILE_COLUMNS = raw(PROFILE_FIELDS.map(toColumnName).join(', '));
-const SHOWN_COLUMNS = raw(PROFILE_FIELDS.map((field) => `${toColumnName(field)} AS "${field}"`).join(', '));
+/** A row with a profile as it is stored. It lacks the texts that the catalog got later. */
+type Stored<Row extends Profile> = Omit<Row, ProfileField> & { readonly profile: Partial<Profile> };
 
-/** The values of these columns. */
-export const profileValuesOf = (profile: Profile) => join(PROFILE_FIELDS.map((field) => profile[field]));
+const withTexts = <Row extends object>({
+  profile,
+  ...row
+}: Row & { readonly profile: Partial<Profile> }) => ({
+  ...row,
+  ...toProfile((field) => profile[field] ?? ''),
+});
 
 /**
  * Stores the profile reported by authorization unless a newer one is known, because reports may arrive out of order. Returns the
@@ -44,35 +54,34 @@ export const profileValuesOf = (profile: Profile) => join(PROFILE_FIELDS.map((fi
  */
 export async function takeProfile(tx: pg.ClientBase, app: ReportedApp): Promise<ShownVersion> {
   const { clientId } = app;
-  const columns = sql`${PROFILE_COLUMNS}, profile_updated_at`;
-  const reported = sql`${profileValuesOf(app)}, ${app.updatedAt}::timestamptz`;
+  const reported = sql`${profileOf(app)}::jsonb, ${app.updatedAt}::timestamptz`;
   await execute(tx)`
-    UPDATE app SET (${columns}) = ROW(${reported})
+    UPDATE app SET (profile, profile_updated_at) = ROW(${reported})
     WHERE client_id = ${clientId} AND profile_updated_at <= ${app.updatedAt}::timestamptz
-      AND (${columns}) IS DISTINCT FROM (${reported})`;
+      AND (profile, profile_updated_at) IS DISTINCT FROM (${reported})`;
   return keepVersion(tx, clientId);
 }
 
 /** Adds the app's profile as a version unless it is already the latest, and returns the latest. */
 async function keepVersion(tx: pg.ClientBase, clientId: string): Promise<ShownVersion> {
-  const [kept] = await select<ShownVersion>(tx)`
+  const [kept] = await select<Stored<ShownVersion>>(tx)`
     WITH present AS (
-      SELECT ${PROFILE_COLUMNS} FROM app WHERE client_id = ${clientId}
+      SELECT profile FROM app WHERE client_id = ${clientId}
     ), latest AS (
-      SELECT version, ${PROFILE_COLUMNS} FROM app_profile WHERE client_id = ${clientId} ORDER BY version DESC LIMIT 1
+      SELECT version, profile FROM app_profile WHERE client_id = ${clientId} ORDER BY version DESC LIMIT 1
     ), added AS (
-      INSERT INTO app_profile (client_id, version, since, ${PROFILE_COLUMNS})
-      SELECT ${clientId}, coalesce((SELECT version FROM latest), 0) + 1, statement_timestamp(), changed.*
-      FROM (SELECT ${PROFILE_COLUMNS} FROM present EXCEPT SELECT ${PROFILE_COLUMNS} FROM latest) changed
+      INSERT INTO app_profile (client_id, version, since, profile)
+      SELECT ${clientId}, coalesce((SELECT version FROM latest), 0) + 1, statement_timestamp(), profile
+      FROM (SELECT profile FROM present EXCEPT SELECT profile FROM latest) changed
       RETURNING version
     ), dropped AS (
       DELETE FROM app_profile
       WHERE client_id = ${clientId} AND version BETWEEN 2 AND (SELECT version - ${KEPT_VERSIONS}::int FROM added)
     )
-    SELECT coalesce((SELECT version FROM added), (SELECT version FROM latest)) AS version, ${SHOWN_COLUMNS}
+    SELECT coalesce((SELECT version FROM added), (SELECT version FROM latest)) AS version, profile
     FROM present`;
   if (kept === undefined) throw new Error(`app ${clientId} is gone although its row is locked`);
-  return kept;
+  return withTexts(kept);
 }
 
 /** The kept versions of these apps, by app, oldest first. */
@@ -80,10 +89,10 @@ export async function findVersions(
   pool: pg.Pool,
   clientIds: readonly string[],
 ): Promise<ReadonlyMap<string, ProfileVersion[]>> {
-  const rows = await select<ProfileVersion & { clientId: string }>(pool)`
-      SELECT client_id AS "clientId", version, since, ${SHOWN_COLUMNS} FROM app_profile
+  const rows = await select<Stored<ProfileVersion> & { clientId: string }>(pool)`
+      SELECT client_id AS "clientId", version, since, profile FROM app_profile
       WHERE client_id = ANY(${[...new Set(clientIds)]}::text[]) ORDER BY version`;
-  return Map.groupBy(rows, ({ clientId }) => clientId);
+  return Map.groupBy(rows.map(withTexts), ({ clientId }) => clientId);
 }
 
 /** An app with the profile that a person saw. */

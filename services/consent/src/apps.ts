@@ -1,8 +1,9 @@
+import { profileOf } from '@phds/catalog/app-profile';
 import { notFound } from '@phds/service-kit/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql from 'sql-template-tag';
-import { PROFILE_COLUMNS, profileValuesOf, type ReportedApp, takeProfile } from './app-profiles.ts';
+import { type ReportedApp, takeProfile } from './app-profiles.ts';
 import type { Change } from './changes.ts';
 import type { EvictionPublisher } from './redis-evictions.ts';
 import { ENDED, wanting } from './webhooks/events.ts';
@@ -179,8 +180,8 @@ function toAppState(row: Row | undefined): AppState | null {
 async function put(tx: pg.ClientBase, app: ReportedApp): Promise<AppState> {
   const { clientId, ownerId, updatedAt } = app;
   await execute(tx)`
-    INSERT INTO app (client_id, owner_id, ${PROFILE_COLUMNS}, profile_updated_at)
-    VALUES (${clientId}, ${ownerId}, ${profileValuesOf(app)}, ${updatedAt})
+    INSERT INTO app (client_id, owner_id, profile, profile_updated_at)
+    VALUES (${clientId}, ${ownerId}, ${profileOf(app)}, ${updatedAt})
     ON CONFLICT (client_id) DO NOTHING`;
   const [row] = await select<Row>(tx)`
     SELECT ${APP_STATE} FROM app WHERE client_id = ${clientId} FOR NO KEY UPDATE`;

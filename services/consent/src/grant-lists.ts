@@ -82,7 +82,7 @@ type GrantView = Awaited<ReturnType<typeof selectViews>>[number];
 /** Grants as their person sees them. */
 async function selectViews(pool: pg.Pool, where: Sql) {
   const rows = await select<ViewRow>(pool)`
-    SELECT ${GRANT_COLUMNS}, ${asShown(sql`shown_app_of(g.id, 'infinity')`)} AS app, a.name AS "currentAppName",
+    SELECT ${GRANT_COLUMNS}, ${asShown(sql`shown_app_of(g.id, 'infinity')`)} AS app, a.profile->>'name' AS "currentAppName",
       g.user_ref::text AS "userRef", (
         SELECT purpose FROM consent_event WHERE grant_id = g.id AND kind = 'granted' ORDER BY at DESC LIMIT 1
       ) AS purpose
@@ -223,7 +223,7 @@ export async function listConnectedApps(
       ), shown AS MATERIALIZED (
         SELECT page.*, shown_app_of(id, 'infinity') AS app FROM page
       )
-      SELECT s.client_id AS "clientId", s.app->>'name' AS name, a.name AS "currentName",
+      SELECT s.client_id AS "clientId", s.app->>'name' AS name, a.profile->>'name' AS "currentName",
         s.app->>'redirectHost' AS "redirectHost", s.app->>'developerName' AS "developerName"
       FROM shown s JOIN app a ON a.client_id = s.client_id
       ORDER BY s.granted_at DESC, s.id DESC`,

@@ -53,7 +53,7 @@ export function createOperatorActs({ pools: { ordinary: pool }, change }: Parts)
         FROM consent_audit.operator_act a JOIN person p ON p.user_ref = a.user_ref WHERE p.user_id = ${userId}`;
       const [items, counted] = await Promise.all([
         select<Row<OwnAct>>(pool)`
-          SELECT own.number::float8 AS number, own.at, own.rpc, app.client_id AS "clientId", app.name AS "appName"
+          SELECT own.number::float8 AS number, own.at, own.rpc, app.client_id AS "clientId", app.profile->>'name' AS "appName"
           FROM (SELECT a.* ${acts} ORDER BY a.number DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}) own
             LEFT JOIN consent_grant g ON g.id = own.grant_id LEFT JOIN app ON app.client_id = g.client_id
           ORDER BY own.number DESC`,

@@ -19,7 +19,7 @@ export function createSuspensions(pool: pg.Pool): Suspensions {
     async list(part, page) {
       const [items, total] = await Promise.all([
         select<Item>(pool)`
-          SELECT g.client_id AS "clientId", a.name AS "appName", g.id AS "grantId", g.user_id AS "userId", g.granted_at AS "madeAt"
+          SELECT g.client_id AS "clientId", a.profile->>'name' AS "appName", g.id AS "grantId", g.user_id AS "userId", g.granted_at AS "madeAt"
           FROM ${GRANT_FROM} WHERE ${SUSPENDED} AND ${LIVE} AND ${isOf(part)}
           ORDER BY g.granted_at DESC, g.id LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}`,
         count(isOf(part)),

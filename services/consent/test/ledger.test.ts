@@ -18,7 +18,10 @@ describe('an app', () => {
       app: { ...app, name: 'New Name', ownerId: 'somebody-else' },
     });
     expect(again).toMatchObject({ status: AppStatus.SUSPENDED, epoch: 1, revision: 2 });
-    const rows = await consent.rows('SELECT name, owner_id FROM app WHERE client_id = $1', app.clientId);
+    const rows = await consent.rows(
+      "SELECT profile->>'name' AS name, owner_id FROM app WHERE client_id = $1",
+      app.clientId,
+    );
     expect(rows).toEqual([{ name: 'New Name', owner_id: app.ownerId }]);
   });
 

@@ -13,8 +13,8 @@ test.each<[string, () => Promise<unknown>, ...string[]]>([
   [
     'what is undelivered of each endpoint',
     () => listWebhooks(owner, { page: 1, pageSize: 20 }),
-    `INSERT INTO app (client_id, name, owner_id, homepage_url, privacy_policy_url, description, developer_name, profile_updated_at)
-     VALUES ('app_events', 'Events', 'dev', '', '', '', '', now())`,
+    `INSERT INTO app (client_id, owner_id, profile, profile_updated_at)
+     VALUES ('app_events', 'dev', '{"name": "Events"}', now())`,
     `INSERT INTO webhook_endpoint (id, client_id, url, events) VALUES ('whe', 'app_events', 'https://events.test', '{data.updated}')`,
     `INSERT INTO webhook_event (endpoint_id, type, state, next_attempt_at)
      SELECT 'whe', 'test', CASE WHEN n % 1000 = 0 THEN 'failed' ELSE 'delivered' END, NULL FROM generate_series(1, ${ROWS}) n`,

@@ -7,7 +7,7 @@ export function renamingAt(consent: () => RunningService) {
     /** Number and name of each kept version of the app's profile. */
     versionsOf: async ({ clientId }: RegisteredApp): Promise<[number, string][]> => {
       const { rows } = await consent().owner.query(
-        'SELECT version, name FROM app_profile WHERE client_id = $1 ORDER BY version',
+        "SELECT version, profile->>'name' AS name FROM app_profile WHERE client_id = $1 ORDER BY version",
         [clientId],
       );
       return rows.map(({ version, name }) => [version, name]);

@@ -66,7 +66,10 @@ describe('the versions of an app’s profile', () => {
     );
     const versions = await versionsOf(app);
     expect(versions.map(([version]) => version)).toEqual(Array.from({ length: 17 }, (_, index) => index + 1));
-    const rows = await consent.rows('SELECT name FROM app WHERE client_id = $1', app.clientId);
+    const rows = await consent.rows(
+      "SELECT profile->>'name' AS name FROM app WHERE client_id = $1",
+      app.clientId,
+    );
     expect(versions.at(-1)?.[1]).toBe(rows[0].name);
   });
 

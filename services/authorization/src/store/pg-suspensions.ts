@@ -14,7 +14,7 @@ const APPS = `app JOIN suspension s ON (app.secret_hash IS NOT NULL AND app.secr
 const COUNT = `SELECT count(*)::int AS count FROM ${APPS}`;
 
 const LIST = `
-  SELECT app.client_id AS "clientId", app.name AS "appName", '' AS "grantId", '' AS "userId",
+  SELECT app.client_id AS "clientId", app.profile->>'name' AS "appName", '' AS "grantId", '' AS "userId",
     CASE WHEN app.secret_hash IS NULL THEN app.updated_at ELSE app.secret_rotated_at END AS "madeAt"
   FROM ${APPS} ORDER BY app.client_id LIMIT $3 OFFSET $4`;
 

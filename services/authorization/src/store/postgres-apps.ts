@@ -1,11 +1,13 @@
+import { PROFILE_FIELDS, type Profile, profileOf, toProfile } from '@phds/catalog/app-profile';
 import { type Listed, offsetOf, type Page } from '@phds/catalog/pagination';
+import type { Scope } from '@phds/catalog/scopes';
 import { inTransaction } from '@phds/service-kit/postgres/postgres';
 import { readStatement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
 import type { App, LedgerState } from '../app.ts';
 import type { SettingsChange } from '../app-settings.ts';
-import type { PrismaClient } from './generated/client.ts';
+import type { PrismaClient, App as StoredApp } from './generated/client.ts';
 import { createLookUp, toColumns, toInsert, withKnownScopes } from './statements.ts';
 
 const FIND_CREDENTIAL = readStatement(new URL('sql/find-credential.sql', import.meta.url));
@@ -26,21 +28,26 @@ export type AppStore = ReturnType<typeof createPostgresApps>;
 
 /** Apps in Postgres. */
 export function createPostgresApps({ pool, locks }: AppPools, prisma: PrismaClient, guard: RestoreGuard) {
+  const findCredential = createLookUp({
+    pool,
+    guard,
+    statement: FIND_CREDENTIAL,
+    keyOf: ({ clientId }: AppRow) => clientId,
+  });
+
   return {
     /**
      * Finds by client id with one indexed look-up, whether it exists or not. An app whose secret or keys a restore suspends is
      * returned as suspended.
      */
-    findCredential: createLookUp({
-      pool,
-      guard,
-      statement: FIND_CREDENTIAL,
-      keyOf: ({ clientId }: App) => clientId,
-    }),
+    async findCredential(clientId: string): Promise<App | null> {
+      const row = await findCredential(clientId);
+      return row && toApp(row);
+    },
 
     async findApp(clientId: string): Promise<App | null> {
       const row = await prisma.app.findFirst({ where: { clientId } });
-      return row && withKnownScopes(row);
+      return row && toApp(row);
     },
 
     /** Newest first. */
@@ -55,7 +62,7 @@ export function createPostgresApps({ pool, locks }: AppPools, prisma: PrismaClie
         }),
         prisma.app.count({ where }),
       ]);
-      return { items: rows.map(withKnownScopes), total };
+      return { items: rows.map(toApp), total };
     },
 
     countApps: (ownerId: string): Promise<number> => prisma.app.count({ where: { ownerId } }),
@@ -87,7 +94,7 @@ function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard)
         await client.query(lockText, [`apps of ${app.ownerId}`]);
         const { rowCount } = await client.query('SELECT FROM app WHERE owner_id = $1', [app.ownerId]);
         if ((rowCount ?? 0) >= limit) return false;
-        await client.query(toInsert('app', app));
+        await client.query(toInsert('app', toRow(app)));
         return true;
       }),
 
@@ -100,7 +107,7 @@ function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard)
       const { text, values } = toUpdate(known, change, now);
       if (!(await inVerified(async (client) => (await client.query(text, values)).rowCount === 1)))
         return null;
-      return withKnownScopes(await prisma.app.findFirstOrThrow({ where: { clientId } }));
+      return toApp(await prisma.app.findFirstOrThrow({ where: { clientId } }));
     },
 
     /** False unless the app belongs to one of these two. An erased developer is an empty id. */
@@ -129,6 +136,21 @@ function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard)
   };
 }
 
+/** A row as it is read. */
+type AppRow = Omit<StoredApp, 'scopes'> & { readonly scopes: readonly Scope[] };
+
+/** Texts that the row lacks are empty: the catalog got them later. */
+function toApp({ profile, ...row }: Omit<StoredApp, 'scopes'> & { readonly scopes: readonly string[] }): App {
+  const texts = profile as Partial<Profile>;
+  return { ...withKnownScopes(row), ...toProfile((field) => texts[field] ?? '') };
+}
+
+/** An app, or some of its fields, as its columns. */
+function toRow(fields: Partial<App>) {
+  const columns = Object.entries(fields).filter(([name]) => !PROFILE_FIELDS.some((field) => field === name));
+  return { ...Object.fromEntries(columns), profile: profileOf(fields) };
+}
+
 /** What is stored of a secret. */
 export type StoredSecret = Pick<App, 'secretHash' | 'secretLast4'>;
 
@@ -151,17 +173,19 @@ async function whileLocked<T>(pool: pg.Pool, name: string, change: () => Promise
 type KnownApp = Pick<App, 'clientId' | 'ownerId' | 'updatedAt'>;
 
 function toUpdate({ clientId, ownerId, updatedAt }: KnownApp, change: SettingsChange, now: Date) {
-  const { names, values } = toColumns(change);
+  const { profile, ...columns } = toRow(change);
+  const { names, values } = toColumns(columns);
   // Uses the row's own time if the clock is behind, because consent orders changes by this time.
   const set = [
     "updated_at = greatest($4::timestamptz, updated_at + interval '1 millisecond')",
-    ...names.map((name, index) => `${name} = $${index + 5}`),
+    'profile = profile || $5::jsonb',
+    ...names.map((name, index) => `${name} = $${index + 6}`),
     ...(change.tokenEndpointAuthMethod === 'private_key_jwt'
       ? ["secret_hash = NULL, secret_last4 = ''"]
       : []),
   ];
   const text = `UPDATE app SET ${set.join(', ')} WHERE client_id = $1 AND owner_id = $2 AND updated_at = $3`;
-  return { text, values: [clientId, ownerId, updatedAt, now, ...values] };
+  return { text, values: [clientId, ownerId, updatedAt, now, profile, ...values] };
 }
 
 const REPLACE_SECRET = `

@@ -110,7 +110,7 @@ function selectEntries(pool: pg.Pool, where: Sql, page: Page): Promise<AccessEnt
   return select<AccessEntry>(pool)`
     SELECT 'acc_' || replace(p.id::text, '-', '') AS id, p.at, p.client_id AS "clientId", p.grant_id AS "grantId", p.scope, p.endpoint, p.window_from AS "from", p.window_to AS "to", p.page,
       p.record_count AS "recordCount", p.request_id AS "requestId", coalesce(f.verdict, 'released') AS verdict,
-      coalesce(shown_app_of(p.grant_id, p.at)->>'name', a.name, '') AS "appName", coalesce(a.name, '') AS "currentAppName"
+      coalesce(shown_app_of(p.grant_id, p.at)->>'name', a.profile->>'name', '') AS "appName", coalesce(a.profile->>'name', '') AS "currentAppName"
     FROM (SELECT * FROM access_record r WHERE ${where} AND r.refers_to IS NULL
       ORDER BY r.id DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}) p
     LEFT JOIN app a ON a.client_id = p.client_id
@@ -174,7 +174,7 @@ async function addNames(
   const grant =
     grantId === null ? sql`user_id = ${userId} AND client_id = d.client_id` : sql`id = ${grantId}`;
   const names = await select<{ clientId: string; shown: string | null; current: string | null }>(pool)`
-    SELECT d.client_id AS "clientId", a.name AS current, shown_app_of(g.id, 'infinity')->>'name' AS shown
+    SELECT d.client_id AS "clientId", a.profile->>'name' AS current, shown_app_of(g.id, 'infinity')->>'name' AS shown
     FROM unnest(${[...new Set(days.map(({ clientId }) => clientId))]}::text[]) d(client_id)
     LEFT JOIN app a ON a.client_id = d.client_id
     LEFT JOIN LATERAL (SELECT id FROM consent_grant WHERE ${grant}

@@ -54,7 +54,7 @@ export function createWebhookOperatorService(pool: pg.Pool) {
 export async function listWebhooks(pool: pg.Pool, page: Page): Promise<Listed<Row<OperatedWebhook>>> {
   const [rows, counted] = await Promise.all([
     select<Row<Webhook> & Row<OperatedWebhook>>(pool)`
-      SELECT ${WEBHOOK_COLUMNS}, w.paused_at AS "pausedAt", a.name AS "appName", e.pending, e.failed
+      SELECT ${WEBHOOK_COLUMNS}, w.paused_at AS "pausedAt", a.profile->>'name' AS "appName", e.pending, e.failed
       FROM webhook_endpoint w LEFT JOIN app a ON a.client_id = w.client_id CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE state = 'pending')::int AS pending,
           count(*) FILTER (WHERE state = 'failed')::int AS failed

@@ -1,4 +1,4 @@
-import type { Profile } from '@phds/catalog/app-profile';
+import { APP_PROFILE, PROFILE_FIELDS, type Profile, toProfile } from '@phds/catalog/app-profile';
 import { SCOPE_NAMES, SCOPES } from '@phds/catalog/scopes';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { AppSettings } from '../../api/developer-apps.ts';
@@ -24,12 +24,8 @@ const NOTHING: Partial<Draft> = {};
 
 /** The labels of the fields that an error of the service can name. */
 const LABELS = {
-  name: text('name'),
+  ...toProfile(text),
   redirectUris: text('redirectUris'),
-  developerName: text('developerName'),
-  privacyPolicyUrl: text('privacyPolicy'),
-  homepageUrl: text('homepage'),
-  description: text('description'),
   requirePkce: text('requirePkce'),
   scopes: text('scopes'),
   applicationType: text('applicationType'),
@@ -121,6 +117,10 @@ export function AppForm({
   );
 }
 
+const LATER_TEXTS = PROFILE_FIELDS.filter(
+  (name) => !['name', 'developerName', 'privacyPolicyUrl'].includes(name),
+);
+
 /** What an app can do without at first. */
 function LaterFields({
   app,
@@ -135,8 +135,9 @@ function LaterFields({
 }) {
   return (
     <>
-      <TextField type="url" {...field('homepageUrl')} />
-      <TextField {...field('description')} />
+      {LATER_TEXTS.map((name) => (
+        <TextField key={name} type={APP_PROFILE[name].kind === 'url' ? 'url' : 'text'} {...field(name)} />
+      ))}
       {app.applicationType === 'public' ? null : (
         <Checkbox isSelected={draft.requirePkce} onChange={(requirePkce) => onChange({ requirePkce })}>
           {text('requirePkce')}
@@ -189,12 +190,8 @@ function ScopeBoxes({
 
 function toDraft(app: DeveloperApp | undefined): Draft {
   return {
-    name: app?.name ?? '',
+    ...toProfile((field) => app?.[field] ?? ''),
     redirectUris: (app?.redirectUris ?? []).join('\n'),
-    description: app?.description ?? '',
-    developerName: app?.developerName ?? '',
-    homepageUrl: app?.homepageUrl ?? '',
-    privacyPolicyUrl: app?.privacyPolicyUrl ?? '',
     requirePkce: app?.requirePkce ?? true,
     scopes: new Set(app?.scopes ?? []),
   };
@@ -203,14 +200,10 @@ function toDraft(app: DeveloperApp | undefined): Draft {
 const toList = (lines: string) => lines.split(/\s+/).filter((line) => line !== '');
 
 function toSettings({ redirectUris, scopes, ...draft }: Draft): AppSettings {
-  const orNull = (text: string) => (text.trim() === '' ? null : text.trim());
   return {
-    name: draft.name.trim(),
+    // The service takes an empty text as none.
+    ...toProfile((field) => draft[field].trim()),
     redirectUris: toList(redirectUris),
-    description: orNull(draft.description),
-    developerName: orNull(draft.developerName),
-    homepageUrl: orNull(draft.homepageUrl),
-    privacyPolicyUrl: orNull(draft.privacyPolicyUrl),
     requirePkce: draft.requirePkce,
     scopes: SCOPE_NAMES.filter((scope) => scopes.has(scope)),
   };

@@ -5,11 +5,7 @@ CREATE TYPE "app_status" AS ENUM ('active', 'suspended', 'revoked');
 CREATE TABLE "app" (
     "client_id" TEXT NOT NULL,
     "owner_id" TEXT NOT NULL,
-    "name" TEXT NOT NULL,
-    "description" TEXT NOT NULL DEFAULT '',
-    "developer_name" TEXT NOT NULL DEFAULT '',
-    "homepage_url" TEXT NOT NULL DEFAULT '',
-    "privacy_policy_url" TEXT NOT NULL DEFAULT '',
+    "profile" JSONB NOT NULL,
     "redirect_uris" TEXT[],
     "scopes" TEXT[],
     "require_pkce" BOOLEAN NOT NULL DEFAULT false,

@@ -6,9 +6,7 @@
 -- Values:  $1 apps, $2 and $3 the expected position of the database (RestoreGuard).
 WITH
 -- include: parts/verification.sql
-SELECT app.client_id AS "clientId", app.owner_id AS "ownerId", app.name, app.description,
-  app.developer_name AS "developerName",
-  app.homepage_url AS "homepageUrl", app.privacy_policy_url AS "privacyPolicyUrl",
+SELECT app.client_id AS "clientId", app.owner_id AS "ownerId", app.profile,
   app.redirect_uris AS "redirectUris", app.scopes, app.require_pkce AS "requirePkce", app.epoch,
   app.ledger_revision AS "ledgerRevision", app.status_changed_at AS "statusChangedAt",
   app.lock_kind AS "lockKind", app.lock_reason AS "lockReason", app.locked_at AS "lockedAt", app.secret_hash AS "secretHash",

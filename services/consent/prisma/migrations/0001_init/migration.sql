@@ -2,11 +2,7 @@
 CREATE TABLE "app" (
     "client_id" TEXT NOT NULL,
     "owner_id" TEXT NOT NULL,
-    "name" TEXT NOT NULL,
-    "homepage_url" TEXT NOT NULL,
-    "privacy_policy_url" TEXT NOT NULL,
-    "description" TEXT NOT NULL,
-    "developer_name" TEXT NOT NULL,
+    "profile" JSONB NOT NULL,
     "status" TEXT NOT NULL DEFAULT 'active',
     "epoch" INTEGER NOT NULL DEFAULT 1,
     "revision" INTEGER NOT NULL DEFAULT 1,
@@ -36,11 +32,7 @@ CREATE TABLE "app_profile" (
     "client_id" TEXT NOT NULL,
     "version" INTEGER NOT NULL,
     "since" TIMESTAMPTZ(3) NOT NULL,
-    "name" TEXT NOT NULL,
-    "homepage_url" TEXT NOT NULL,
-    "privacy_policy_url" TEXT NOT NULL,
-    "description" TEXT NOT NULL,
-    "developer_name" TEXT NOT NULL,
+    "profile" JSONB NOT NULL,
 
     CONSTRAINT "app_profile_pkey" PRIMARY KEY ("client_id","version")
 );

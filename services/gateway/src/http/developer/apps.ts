@@ -17,6 +17,7 @@ import {
   instantOrNull,
   listOf,
   PAGE_QUERY,
+  profileFields,
   profileTexts,
   scope,
   text,
@@ -51,10 +52,7 @@ const PUSHED = 'Whether the app has to push its authorization requests (RFC 9126
 
 const optionalSettings = {
   scopes: texts.optional(),
-  description: optionalText,
-  developerName: optionalText,
-  homepageUrl: optionalText,
-  privacyPolicyUrl: optionalText,
+  ...profileFields(optionalText),
   requirePkce: flag,
   tokenEndpointAuthMethod: z
     .enum(AUTH_METHODS, `must be one of ${AUTH_METHODS.join(', ')}`)

@@ -1,4 +1,4 @@
-import type { ProfileField } from '@phds/catalog/app-profile';
+import { PROFILE_FIELDS, type ProfileField } from '@phds/catalog/app-profile';
 import { CATEGORY_SLUGS } from '@phds/catalog/categories';
 import { METRICS } from '@phds/catalog/metrics';
 import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '@phds/catalog/pagination';
@@ -12,13 +12,14 @@ export type Fields = Readonly<Record<string, z.ZodType>>;
 export const text = z.string();
 export const textOrNull = text.nullable();
 
-/** What an app says of itself besides its name; null when it has no such text. */
-export const profileTexts = {
-  description: textOrNull,
-  developerName: textOrNull,
-  homepageUrl: textOrNull,
-  privacyPolicyUrl: textOrNull,
-} satisfies Readonly<Record<Exclude<ProfileField, 'name'>, z.ZodType>>;
+/** The fields of what an app says of itself besides its name. */
+export function profileFields<T extends z.ZodType>(field: T) {
+  const fields = PROFILE_FIELDS.filter((name) => name !== 'name').map((name) => [name, field]);
+  return Object.fromEntries(fields) as Record<Exclude<ProfileField, 'name'>, T>;
+}
+
+/** Null when the app has no such text. */
+export const profileTexts = profileFields(textOrNull);
 
 export const count = z.int().min(0);
 export const date = z.string().meta({ format: 'date' });
