@@ -1,7 +1,7 @@
 import type { RedisConnection, RedisSubscriber } from '@phds/service-kit/redis';
 import { type Metrics, measureRedis } from '@phds/service-kit/telemetry/metrics';
 import type { AccessTokens } from './cache/access-tokens.ts';
-import { measureRequests } from './http/observation.ts';
+import { measureRequests } from './http/exchange.ts';
 
 /** The metrics of the gateway. docs/operations/observability.md describes all of them. */
 export function createGatewayMetrics(metrics: Metrics) {

@@ -11,8 +11,7 @@ import { eventually } from '@phds/test-kit/conditions';
 import { createTestRedis, describeWithRedis } from '@phds/test-kit/redis';
 import { scrape } from '@phds/test-kit/scrape';
 import { Redis } from 'ioredis';
-import { KnownClients } from '../src/limits/known-clients.ts';
-import { Limit } from '../src/limits/limits.ts';
+import { KnownClients, Limit } from '../src/limits/limits.ts';
 import {
   bearer,
   documentOf,

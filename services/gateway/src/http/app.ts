@@ -1,24 +1,38 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { API_PREFIX } from '@phds/catalog/endpoints';
 import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
 import { type AppError, invalidRequest, toAppError } from '@phds/service-kit/errors';
 import { withoutRedaction } from '@phds/service-kit/telemetry/log';
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
 import { UnprovenToken } from '../cache/access-tokens.ts';
 import { createApiSurface } from './api/requests.ts';
 import { answerVersions, asksForVersions } from './api/versions.ts';
-import { createPreflight, openToPages } from './cors.ts';
 import { createDataHandler } from './data-request.ts';
-import { exchangeOf, startExchange, takeFromPerson } from './exchange.ts';
+import {
+  addToRequestLog,
+  exchangeOf,
+  noteSecurityEvent,
+  startExchange,
+  takeFromPerson,
+  withinRequest,
+} from './exchange.ts';
 import { isFhirDocument } from './fhir/documents.ts';
 import { FHIR_SURFACE } from './fhir/requests.ts';
+import { findFhirRoute } from './fhir/routes.ts';
+import { FORCE_HEADER } from './forced-errors.ts';
 import type { Gateway } from './gateway.ts';
 import { urlTooLong } from './http-error.ts';
-import { addToRequestLog, noteSecurityEvent, withinRequest } from './observation.ts';
 import { createRouter, mountNotFound } from './operation.ts';
 import { SANDBOX_OPERATIONS, SURFACES } from './operations.ts';
-import { isUnder } from './query.ts';
+import { isUnder, splitUrl } from './query.ts';
 import { refuse } from './refusal.ts';
-import { transportHeaders } from './respond.ts';
+import { send, transportHeaders } from './respond.ts';
 import { createPreparation } from './sandbox.ts';
 import { SIGN_IN_ROUTES } from './sign-in/sign-in.ts';
 import { createDocumentation } from './web/documentation.ts';
@@ -31,6 +45,8 @@ export function createApp(gateway: Gateway): Express {
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
   app.set('query parser', false).set('trust proxy', config.TRUST_PROXY);
   const api = createDataHandler(gateway, createApiSurface(config));
+  const besideApi = (request: Request, response: Response) =>
+    asksForVersions(request) ? void answerVersions(gateway, request, response) : api(request, response);
   const fhir = createDataHandler(gateway, FHIR_SURFACE);
   const transport = Object.entries(transportHeaders(config));
   const answerPreflight = createPreflight(config);
@@ -40,8 +56,7 @@ export function createApp(gateway: Gateway): Express {
       return;
     openToPages(request, response);
     if (isUnder(API_PREFIX, request.url)) api(request, response);
-    else if (asksForVersions(request)) void answerVersions(gateway, request, response);
-    else if (isUnder('/api', request.url)) api(request, response);
+    else if (isUnder('/api', request.url)) besideApi(request, response);
     else if (isUnder(FHIR_PREFIX, request.url) && !isFhirDocument(request.url)) fhir(request, response);
     else next();
   });
@@ -118,4 +133,52 @@ const handleError: ErrorRequestHandler = async (caught: unknown, request, _respo
 function toHttpError(caught: unknown): AppError {
   if (caught instanceof URIError) return invalidRequest('path', 'has a bad percent escape');
   return toAppError(caught);
+}
+
+// Cross-origin requests of apps in pages. There are no cookies on these paths, so every origin may read the answers, and credentials are
+// never allowed. The authorization endpoint is not among them: it is opened by navigation (RFC 9700 section 2.6).
+
+const OAUTH_PATHS: ReadonlySet<string> = new Set(['/oauth/token', '/oauth/par', '/oauth/revoke']);
+
+function isOpen(url: string): boolean {
+  return isUnder('/api/v1', url) || isUnder(FHIR_PREFIX, url) || OAUTH_PATHS.has(url.split('?', 1)[0] ?? '');
+}
+
+/** Header fields of an answer that a page may read. */
+const EXPOSED =
+  'WWW-Authenticate, Date, Retry-After, Link, ETag, RateLimit, RateLimit-Policy, X-Request-Id, API-Version, Deprecation, Sunset';
+
+const REQUEST_HEADERS = 'Authorization, Content-Type, DPoP, If-None-Match, API-Version';
+
+/** The method of a path; GET for a path that does not exist. */
+function methodOf(url: string): string {
+  const { path } = splitUrl(url);
+  if (isUnder(FHIR_PREFIX, path)) return findFhirRoute(path)?.method ?? 'GET';
+  return OAUTH_PATHS.has(path) ? 'POST' : 'GET';
+}
+
+/** Answers a preflight request of a path that is no document. Returns whether it was one. */
+function createPreflight({ SANDBOX }: { readonly SANDBOX: boolean }) {
+  const allowed = SANDBOX ? `${REQUEST_HEADERS}, ${FORCE_HEADER}` : REQUEST_HEADERS;
+  return ({ method, url = '', headers }: IncomingMessage, response: ServerResponse): boolean => {
+    if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined || !isOpen(url))
+      return false;
+    const fields = {
+      'Access-Control-Allow-Origin': '*',
+      // A search may ask for lenient handling.
+      'Access-Control-Allow-Headers': isUnder(FHIR_PREFIX, url) ? `${allowed}, Prefer` : allowed,
+      'Access-Control-Max-Age': '86400',
+      'Access-Control-Allow-Methods': methodOf(url),
+    };
+    send(response, 204, fields, '');
+    return true;
+  };
+}
+
+const OPEN = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED } as const;
+
+/** Lets the page that sent a request read the answer. */
+function openToPages({ url = '', headers }: IncomingMessage, response: ServerResponse): void {
+  if (headers.origin === undefined || !isOpen(url)) return;
+  for (const [name, value] of Object.entries(OPEN)) response.setHeader(name, value);
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type AppError, unauthorized } from '@phds/service-kit/errors';
-import { isSecret } from '@phds/service-kit/secrets';
 import type { Session, SessionVerifier } from '@phds/service-kit/trust/session';
+import { findBearerToken } from '../cache/access-tokens.ts';
 import type { EndedSessions } from '../clients/ended-sessions.ts';
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -9,36 +9,6 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Whether this HTTP method is not intended to change anything (RFC 9110 section 9.2.1). */
 export function isSafeMethod(method: string): boolean {
   return SAFE_METHODS.has(method);
-}
-
-const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
-const DPOP = /^DPoP +([A-Za-z0-9\-._~+/]+=*)$/i;
-
-/** The token of the `Authorization: Bearer` field (RFC 6750 2.1); null unless there is exactly one such field. */
-export function findBearerToken(fields: readonly string[]): string | null {
-  const [field] = fields;
-  if (field === undefined || fields.length > 1) return null;
-  return BEARER.exec(field)?.[1] ?? null;
-}
-
-/** A token in `Authorization`, of an app. */
-export interface PresentedToken {
-  readonly scheme: 'bearer' | 'dpop';
-  readonly token: string;
-}
-
-/** The token of the `Authorization` field with the scheme Bearer or DPoP (RFC 9449 7.1); null unless there is exactly one such field. */
-export function findPresentedToken(fields: readonly string[]): PresentedToken | null {
-  const token = findBearerToken(fields);
-  if (token !== null) return { scheme: 'bearer', token };
-  const bound = fields.length === 1 ? DPOP.exec(fields[0] ?? '')?.[1] : undefined;
-  return bound === undefined ? null : { scheme: 'dpop', token: bound };
-}
-
-/** The presented token if it has the form of an access token, else null. */
-export function findAccessToken(fields: readonly string[]): string | null {
-  const token = findPresentedToken(fields)?.token;
-  return token !== undefined && isSecret('access_token', token) ? token : null;
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;

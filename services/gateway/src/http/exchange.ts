@@ -1,14 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { CallOptions } from '@connectrpc/connect';
-import { notFound, unauthorized } from '@phds/service-kit/errors';
+import { propagation, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { ProblemCode } from '@phds/catalog/problems';
+import { withinOrigin } from '@phds/service-kit/current-work';
+import { type AppError, notFound, unauthorized } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import type { SecurityEvent } from '@phds/service-kit/telemetry/log';
+import type { Metrics } from '@phds/service-kit/telemetry/metrics';
 import type { Request, Response } from 'express';
+import { findAccessToken } from '../cache/access-tokens.ts';
 import { toPlainAddress } from '../limits/addresses.ts';
 import { type Allowance, type LimitName, limitFields } from '../limits/limits.ts';
-import { findAccessToken, isSafeMethod, type SignedIn } from './credentials.ts';
-import type { Gateway } from './gateway.ts';
+import { isSafeMethod, type SignedIn } from './credentials.ts';
+import type { Gateway, MeasureRequest } from './gateway.ts';
 import type { Headers } from './respond.ts';
 
 /** One request, its response and what is known about them so far. */
@@ -95,6 +101,13 @@ export function credentialOf({ presentedClientId, authorization }: Exchange): st
   return presentedClientId ?? findAccessToken(authorization) ?? undefined;
 }
 
+const CLIENT_ID = /^app_[0-9A-Za-z]{1,40}$/;
+
+/** The presented client id. Everything else may be a secret in its place. */
+export function findClientId(credential: string | undefined): string | null {
+  return credential !== undefined && CLIENT_ID.test(credential) ? credential : null;
+}
+
 /** A named path parameter; empty when the route has none. Throws `not_found` for values that cannot be an id. */
 export function pathParameter({ request }: Exchange, name: string): string {
   const value = request.params[name] ?? '';
@@ -153,4 +166,166 @@ export function takeCost(exchange: Exchange, cost: number): Promise<void> {
 export function withdrawAllowance(response: ServerResponse): void {
   response.removeHeader('RateLimit-Policy');
   response.removeHeader('RateLimit');
+}
+
+/** Label of requests that match no route. */
+const OTHER = 'other';
+/** Label `status` of a request whose client was gone before the answer was sent. */
+const ABORTED = 'aborted';
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Measures the requests of the public port. */
+export function measureRequests(metrics: Metrics): MeasureRequest {
+  let inFlight = 0;
+  metrics.readGauge(
+    { name: 'phds_http_requests_in_flight', help: 'Requests being answered now.' },
+    () => inFlight,
+  );
+  const durations = metrics.histogram({
+    name: 'phds_http_request_duration_seconds',
+    help: 'Duration of requests, from their head to the end of the answer.',
+    labels: ['endpoint', 'method', 'status'],
+  });
+  const childOf = keepingChildren((endpoint, method, status) => durations.labels(endpoint, method, status));
+  return (request, response, endpointOf) => {
+    const startedAt = performance.now();
+    const method = request.method ?? '';
+    inFlight += 1;
+    whenOver(request, response, () => {
+      inFlight -= 1;
+      const status = response.writableFinished ? String(response.statusCode) : ABORTED;
+      const child = childOf(endpointOf() || OTHER, METHODS.has(method) ? method : OTHER, status);
+      child.observe((performance.now() - startedAt) / 1000);
+    });
+  };
+}
+
+/** Keeps the children of a metric, because the library joins all labels to find one. */
+function keepingChildren<Child>(
+  create: (endpoint: string, method: string, status: string) => Child,
+): typeof create {
+  const kept = new Map<string, Map<string, Map<string, Child>>>();
+  return (endpoint, method, status) => {
+    const byMethod = getOrAdd(kept, endpoint, () => new Map<string, Map<string, Child>>());
+    const byStatus = getOrAdd(byMethod, method, () => new Map<string, Child>());
+    return getOrAdd(byStatus, status, () => create(endpoint, method, status));
+  };
+}
+
+function getOrAdd<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = create();
+    map.set(key, value);
+  }
+  return value;
+}
+
+/** Pipelined requests whose responses wait behind others, by connection. */
+const queued = new WeakMap<Socket, Set<() => void>>();
+
+/** Calls `end` once, when the answer is sent or the client is gone. */
+function whenOver(request: IncomingMessage, response: ServerResponse, end: () => void): void {
+  if (response.socket !== null) {
+    response.once('close', end);
+    return;
+  }
+  // A response that waits behind another has no connection yet. It never closes if the connection ends first.
+  const { socket } = request;
+  const waiting = queued.get(socket) ?? new Set();
+  if (!queued.has(socket)) {
+    queued.set(socket, waiting);
+    socket.once('close', () => {
+      for (const endOne of [...waiting]) endOne();
+    });
+  }
+  const endOnce = () => {
+    if (waiting.delete(endOnce)) end();
+  };
+  waiting.add(endOnce);
+  response.once('close', endOnce);
+}
+
+/** A request and how it is named. */
+interface NamedRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  /** Whether it may have a trace. Default: it may. */
+  readonly isTraced?: boolean;
+  /** The pattern of the matched route, never the path; empty for none. Called at the end. */
+  readonly routeOf: () => string;
+}
+
+/**
+ * Handles a request so that every line of the log about it has its id, here and in the called services, and has a span. Nothing of
+ * either is sent to the client here.
+ */
+export function withinRequest<T>(
+  { request, response, requestId, isTraced = true, routeOf }: NamedRequest,
+  handle: () => T,
+): T {
+  if (!isTraced) return withinOrigin({ requestIds: [requestId], trace: undefined }, handle);
+  const span = startSpan(request);
+  if (span.isRecording()) {
+    whenOver(request, response, () => {
+      const { method = '' } = request;
+      const [route, status] = [routeOf(), response.statusCode];
+      span.updateName(`${method} ${route}`.trimEnd());
+      span.setAttributes({
+        'http.request.method': method,
+        'http.route': route,
+        'http.response.status_code': status,
+        'phds.request_id': requestId,
+      });
+      if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    });
+  }
+  return withinOrigin({ requestIds: [requestId], trace: trace.setSpan(ROOT_CONTEXT, span) }, handle);
+}
+
+/** Does nothing while traces are off. A trace from outside is linked, not continued: apps would decide what is recorded. */
+function startSpan({ method = '', headers }: IncomingMessage): Span {
+  const sender = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, headers));
+  const links = sender === undefined ? [] : [{ context: sender }];
+  return trace.getTracer('phds').startSpan(method, { kind: SpanKind.SERVER, root: true, links });
+}
+
+/**
+ * Adds an answered request to the request log of its app, if it has authenticated itself, or named an app and was refused for its assertion.
+ * `code` is null for an answer that is no error.
+ */
+export function addToRequestLog(exchange: Exchange, code: ProblemCode | null, error?: AppError): void {
+  const { gateway, request, response, requestId, startedAt, route: endpoint } = exchange;
+  const fault = error === undefined ? undefined : findAssertionFault(error);
+  const clientId = fault === undefined ? exchange.clientId : exchange.presentedClientId;
+  if (clientId === undefined) return;
+  const isProven = code === null || (fault === undefined && !exchange.isPublicCall);
+  const ms = Math.round(performance.now() - startedAt);
+  const at = gateway.clock.now().getTime() - ms;
+  const { method } = request;
+  const answered = { requestId, at, method, endpoint, status: response.statusCode, code, ms, fault };
+  gateway.requests.add(clientId, answered, isProven);
+}
+
+/** How the cause of authorization begins when an active app was refused for its assertion. */
+const ASSERTION_REFUSED = 'assertion: ';
+
+function findAssertionFault({ reason, cause }: AppError): string | undefined {
+  const isRefused =
+    reason === 'unauthorized' && typeof cause === 'string' && cause.startsWith(ASSERTION_REFUSED);
+  return isRefused ? cause.slice(ASSERTION_REFUSED.length) : undefined;
+}
+
+/** Writes an answered request to the security log if its route is in it. Refused authentications of all routes have lines of their own. */
+export function noteSecurityEvent(exchange: Exchange): void {
+  const { gateway, response, requestId, route, securityEvent: event, presentedClientId } = exchange;
+  const outcome = response.statusCode;
+  if (event === undefined || outcome === 401) return;
+  const client = exchange.clientId ?? findClientId(exchange.appInPath ?? presentedClientId);
+  const cause = outcome < 400 ? {} : { cause: `answered with ${outcome}` };
+  const address = addressOf(exchange);
+  gateway.security(event, { requestId, route, outcome, address, client, ...cause });
 }

@@ -113,13 +113,13 @@ const REQUIRED: Readonly<Record<string, string>> = {
 };
 
 /**
- * What throws the error that a request outside the data interfaces asks for, once the app is authenticated; undefined for a request that
+ * In a sandbox, what throws the error that a request outside the data interfaces asks for, once the app is authenticated; undefined for a request that
  * asks for none. Throws `invalid_request` where no app authenticates itself.
  */
 export function findForced(exchange: Exchange, operation: Forceable): (() => void) | undefined {
-  const { gateway, request, response } = exchange;
+  const { request, response } = exchange;
   const values = request.headersDistinct[HEADER];
-  if (values === undefined || !gateway.config.SANDBOX) return undefined;
+  if (values === undefined) return undefined;
   const { errors: codes = [], path } = operation;
   if (!isForceable(operation)) {
     throw invalidRequest(FORCE_HEADER, 'works only for data requests and for apps under /oauth');

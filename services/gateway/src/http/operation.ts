@@ -58,7 +58,7 @@ function mount(router: Router, prefix: string, path: string, routes: readonly Ro
     exchange.securityEvent = route?.securityEvent;
     exchange.appInPath = typeof clientId === 'string' ? clientId : undefined;
     if (route === undefined) throw methodNotAllowed(allow);
-    exchange.force = findForced(exchange, route);
+    if (exchange.gateway.config.SANDBOX) exchange.force = findForced(exchange, route);
     await route.handle(exchange);
   });
 }

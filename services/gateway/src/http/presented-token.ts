@@ -1,8 +1,13 @@
 import { unauthorized } from '@phds/service-kit/errors';
 import { isSecret } from '@phds/service-kit/secrets';
 import { readProof, type UnverifiedProof } from '@phds/service-kit/trust/dpop';
-import { type Authenticated, ExpiredToken, RefusedToken, UnprovenToken } from '../cache/access-tokens.ts';
-import { findPresentedToken } from './credentials.ts';
+import {
+  type Authenticated,
+  ExpiredToken,
+  findPresentedToken,
+  RefusedToken,
+  UnprovenToken,
+} from '../cache/access-tokens.ts';
 import type { Exchange } from './exchange.ts';
 
 /**

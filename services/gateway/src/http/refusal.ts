@@ -4,10 +4,8 @@ import type { ProblemCode } from '@phds/catalog/problems';
 import type { AppError } from '@phds/service-kit/errors';
 import { sampledLogOf, toCauseText } from '@phds/service-kit/telemetry/log';
 import { RefusedToken } from '../cache/access-tokens.ts';
-import { countFailure } from '../limits/failed-authentications.ts';
-import { limitFields, rateLimited } from '../limits/limits.ts';
-import { corsForUniform } from './cors.ts';
-import { addressOf, credentialOf, type Exchange } from './exchange.ts';
+import { countFailure, limitFields, rateLimited } from '../limits/limits.ts';
+import { addressOf, credentialOf, type Exchange, findClientId } from './exchange.ts';
 import { sendOutcome } from './fhir/outcome.ts';
 import { isForced } from './forced-errors.ts';
 import {
@@ -21,9 +19,7 @@ import {
   toOauthMeaning,
 } from './http-error.ts';
 import { isUnder } from './query.ts';
-import { type Headers, transportHeaders } from './respond.ts';
-
-const CLIENT_ID = /^app_[0-9A-Za-z]{1,40}$/;
+import type { Headers } from './respond.ts';
 
 /**
  * Answers an error in the format of its surface and logs it. Only our own failures are logged as warnings or errors. Returns the code of
@@ -68,8 +64,7 @@ async function refuseAuthentication(
   const early = config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
   if (early > 0) await pause(early);
   if (refusal === null) {
-    const cors = corsForUniform(exchange.request);
-    sendUniform401(response, surface, [...Object.entries(transportHeaders(config)).flat(), ...cors]);
+    sendUniform401(response, surface);
     return 'UNAUTHORIZED';
   }
   sendRefusal(exchange, surface, rateLimited(refusal), limitFields(refusal));
@@ -87,11 +82,6 @@ function noteRefused(
   const cause = toCauseText(error.cause, error.reason);
   const address = addressOf(exchange);
   gateway.security('authentication-refused', { requestId, route, outcome, address, client, cause });
-}
-
-/** The presented client id. Everything else may be a secret in its place. */
-export function findClientId(credential: string | undefined): string | null {
-  return credential !== undefined && CLIENT_ID.test(credential) ? credential : null;
 }
 
 /** Logs why a request is refused. A fault or an outage fails every request, so its lines are sampled. */
@@ -151,14 +141,20 @@ const RESPONSES: Readonly<Record<Surface, Frozen>> = {
   ),
 };
 
+/** Fields that every answer begins with. They depend only on the configuration, and on whether a browser sent an origin. */
+const KEPT = ['Strict-Transport-Security', 'Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'];
+
 /**
  * Sends the surface's uniform authentication failure: the same bytes, header names, values and order for every cause; only `Date`
- * differs. Written directly, bypassing anything that could add fields. `further` fields depend only on the
- * configuration, and on whether a browser sent an origin.
+ * differs. Written directly, bypassing anything that could add fields.
  */
-function sendUniform401(response: ServerResponse, surface: Surface, further: readonly string[]): void {
+function sendUniform401(response: ServerResponse, surface: Surface): void {
+  const kept = KEPT.filter((name) => response.hasHeader(name)).flatMap((name) => [
+    name,
+    String(response.getHeader(name)),
+  ]);
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   const { headers, body } = RESPONSES[surface];
-  response.writeHead(401, [...further, ...headers]);
+  response.writeHead(401, [...kept, ...headers]);
   response.end(body);
 }

@@ -10,10 +10,13 @@
  *
  * Not: requests do not wait, and windows are fixed: around the end of one, twice the limit can pass.
  */
+import { randomBytes } from 'node:crypto';
 import { AppError } from '@phds/service-kit/errors';
 import type { RedisConnection } from '@phds/service-kit/redis';
+import { sha256 } from '@phds/service-kit/secrets';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { toAddressKey } from './addresses.ts';
 import type { LimitTable } from './limit-table.ts';
 
 const WINDOW_SECONDS = 60;
@@ -177,4 +180,83 @@ function createLimiter(name: string, points: number, redis: RedisConnection | nu
     rejectIfRedisNotReady: true,
     insuranceLimiter: local,
   });
+}
+
+interface FailedAuthentication {
+  readonly address: string;
+  /** The presented client id, existing or not, or token with the form of an access token; undefined otherwise. */
+  readonly credential: string | undefined;
+  /** Whether the credential is a token that this service issued, and therefore not a guess. */
+  readonly issued: boolean;
+}
+
+/**
+ * Counts a failed authentication. Returns null, or the refusal when a limit is used up. Successful ones are never counted or refused. One
+ * credential counts against its address at most once a minute, so one misconfigured secret cannot block a partner's address. Failures
+ * without a credential always count against the address. Tokens that were issued but have ended never do: they are not guesses.
+ */
+export async function countFailure(
+  limits: Limits,
+  { address, credential, issued }: FailedAuthentication,
+): Promise<Allowance | null> {
+  const addressKey = toAddressKey(address);
+  // Checked first, so that an address over its limit cannot create a key for each further guess.
+  const empty = issued ? null : limits.findRefusal('failed-address', addressKey);
+  if (empty !== null) return toPublic(limits, empty);
+  if (credential !== undefined) {
+    // Hashed because a credential may have any length.
+    const own = await limits.take('failed-credential', sha256(credential).toString('base64url'));
+    if (!own.allowed) return toPublic(limits, own);
+    const isFirst = own.remaining === own.perMinute - 1;
+    if (issued || !isFirst) return null;
+  }
+  const byAddress = await limits.take('failed-address', addressKey);
+  return byAddress.allowed ? null : toPublic(limits, byAddress);
+}
+
+function toPublic(limits: Limits, refusal: Allowance): Allowance {
+  limits.onRefused(refusal.name);
+  return { ...refusal, name: 'failed-authentications', remaining: 0 };
+}
+
+/** A secret with its client id, or the client id of an app without a secret and the key of the address that named it. */
+interface Presented {
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly address?: string;
+}
+
+const MAX_CLIENTS = 10_000;
+
+/**
+ * Which app presents what, so that a request can be counted, and refused beyond the limit, before authorization is called. Opens
+ * nothing: authorization authenticates every request. Holds no secret, only its salted hash.
+ */
+export class KnownClients {
+  readonly #salt = randomBytes(32).toString('base64');
+  readonly #ofSecrets = new LRUCache<string, string>({ max: MAX_CLIENTS });
+  /** Apart, because everybody with many addresses can fill it. */
+  readonly #ofAddresses = new LRUCache<string, string>({ max: MAX_CLIENTS });
+
+  /** The client id of what authorization has accepted at this gateway; undefined when it is not known. */
+  find(presented: Presented): string | undefined {
+    return this.#among(presented).get(this.#hash(presented));
+  }
+
+  add(presented: Presented, clientId: string): void {
+    this.#among(presented).set(this.#hash(presented), clientId);
+  }
+
+  /** Called when authorization has refused it. */
+  forget(presented: Presented): void {
+    this.#among(presented).delete(this.#hash(presented));
+  }
+
+  #among({ address }: Presented): LRUCache<string, string> {
+    return address === undefined ? this.#ofSecrets : this.#ofAddresses;
+  }
+
+  #hash({ clientId = '', clientSecret = '', address = '' }: Presented): string {
+    return sha256(JSON.stringify([this.#salt, clientId, clientSecret, address])).toString('base64');
+  }
 }

@@ -63,7 +63,7 @@ export async function answerVersions(gateway: Gateway, request: Request, respons
   gateway.measure(request, response, () => VERSIONS_PATH);
   const exchange = createExchange(gateway, request, response, []);
   try {
-    findForced(exchange, LIST_VERSIONS);
+    if (gateway.config.SANDBOX) findForced(exchange, LIST_VERSIONS);
     await LIST_VERSIONS.handle(exchange);
   } catch (error) {
     await refuse(exchange, toAppError(error));

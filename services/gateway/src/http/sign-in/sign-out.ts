@@ -3,8 +3,7 @@ import { SESSION_TOKEN_TYPE, toMediaType } from '@phds/service-kit/trust/session
 import { decodeProtectedHeader } from 'jose';
 import { z } from 'zod';
 import { SignInFailure } from '../../clients/openid-provider.ts';
-import { countFailure } from '../../limits/failed-authentications.ts';
-import { rateLimited } from '../../limits/limits.ts';
+import { countFailure, rateLimited } from '../../limits/limits.ts';
 import { FORM_TYPE, readBody } from '../body.ts';
 import { findCookie, isSameOrigin, sessionCookieName, toClearCookie } from '../credentials.ts';
 import type { Exchange } from '../exchange.ts';
