@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { toProfile } from '@phds/catalog/app-profile';
 import type { Scope } from '@phds/catalog/scopes';
 import {
   type ApprovalChoice,
@@ -35,8 +36,8 @@ function pendingIn(status: PendingStatus, changes: Partial<PendingApproval> = {}
     extensions: 0,
     decidedAt: null,
     shownApp: {
-      ...{ version: 1, name: 'Pulse Diary', description: '', developerName: '' },
-      ...{ homepageUrl: '', privacyPolicyUrl: '', redirectHost: 'pulse.test' },
+      ...toProfile(() => ''),
+      ...{ version: 1, name: 'Pulse Diary', redirectHost: 'pulse.test' },
     },
     approval: null,
     ...changes,

@@ -1,5 +1,6 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
+import { toProfile } from '@phds/catalog/app-profile';
 import { decodeJwt } from 'jose';
 import { listChanges, type ProfileVersion } from '../src/app-profiles.ts';
 import { renamingAt } from './renamed-apps.ts';
@@ -168,13 +169,7 @@ describe('an app that was renamed and then approved again', () => {
 
 describe('the changes of an app since a version', () => {
   const [first, second, third] = [1, 2, 3].map((day) => new Date(`2026-03-0${day}T12:00:00.000Z`));
-  const profile = {
-    name: 'A',
-    description: '',
-    developerName: '',
-    homepageUrl: 'https://a.test/',
-    privacyPolicyUrl: '',
-  };
+  const profile = { ...toProfile(() => ''), name: 'A' };
   const versions: ProfileVersion[] = [
     { ...profile, version: 1, since: first as Date },
     { ...profile, name: 'B', privacyPolicyUrl: 'https://a.test/p', version: 2, since: second as Date },
