@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -15,12 +14,10 @@ interface Container {
   readonly image: string;
   readonly user?: string;
   readonly entrypoint?: readonly string[];
-  readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
   readonly networks?: readonly string[] | Readonly<Record<string, object>>;
   readonly ports?: readonly string[];
-  readonly profiles?: readonly string[];
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];
@@ -121,24 +118,6 @@ test.each(ours)('%s runs confined', (name, { user, read_only, cap_drop, security
   });
 });
 
-describe.each(['operator', 'evaluation'])('the image of %s', (name) => {
-  const used = ours.filter(([, { image }]) => image === `phds/${name}`);
-
-  test('contains every program that its containers run', async () => {
-    const dockerfile = await readFile(join(repositoryRoot, 'deploy/Dockerfile'), 'utf8');
-    const recipe = dockerfile.split(`FROM workspace AS ${name}-files`)[1]?.split('\nFROM ')[0] ?? '';
-    const collected =
-      /collect\.sh \/out ((?:packages\/[\w-]+ ?)+)/.exec(recipe)?.[1]?.trim().split(' ') ?? [];
-    const words = used.flatMap(([, { entrypoint = [], command = [] }]) => [...entrypoint, ...command]);
-    const programs = words.flatMap((word) => word.match(/packages\/[\w-]+\/(?:src|bin)\/\S+\.ts/g) ?? []);
-    expect(programs.length).toBeGreaterThan(1);
-    for (const program of programs) {
-      expect(collected).toContain(program.split('/').slice(0, 2).join('/'));
-      expect([program, existsSync(join(repositoryRoot, program))]).toEqual([program, true]);
-    }
-  });
-});
-
 describe('the commands that operators run by hand', () => {
   /** Runs a command as its container would, with its secrets and with unreachable services. */
   async function run(name: string, args: readonly string[]) {
@@ -169,9 +148,5 @@ describe('the commands that operators run by hand', () => {
     ['importer', 'imports --user ada', expect.stringContaining('health-data does not answer.')],
   ])('%s %s has every required setting', async (container, args, outcome) => {
     expect(await run(container, args.split(' '))).toEqual(outcome);
-  });
-
-  test.each(['operator', 'importer', 'seed'])('%s does not start with the other containers', (name) => {
-    expect(compose.services[name]?.profiles).toEqual([name]);
   });
 });

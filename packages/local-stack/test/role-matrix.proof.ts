@@ -213,78 +213,24 @@ test('the tables of rights name only what exists', () => {
   }
 });
 
-/** The roles by name, without `of`. */
-const othersThan = (of: string) => [...roles.keys()].filter((role) => role !== of);
-
-async function expectRefused(role: string, statement: string): Promise<void> {
-  const outcome = await roles
-    .get(role)
-    ?.query(statement)
-    .then(
-      () => 'accepted',
-      ({ code }: { code?: string }) => code,
+test('no role has a right on the server, or on a database that is not its own', async () => {
+  const { rows } = await admin.query(`
+    SELECT rolname AS name, rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls AS attribute,
+      EXISTS (SELECT FROM pg_auth_members WHERE member = r.oid OR roleid = r.oid AND admin_option) AS member,
+      has_database_privilege(oid, 'phds', 'CREATE, TEMP') OR has_database_privilege(oid, 'postgres', 'CONNECT')
+        OR has_database_privilege(oid, 'template1', 'CONNECT') AS database,
+      ARRAY(SELECT nspname::text FROM pg_namespace n WHERE has_schema_privilege(r.oid, n.oid, 'CREATE') ORDER BY 1) AS schemas
+    FROM pg_roles r WHERE rolname LIKE 'phds%'`);
+  const creates = (name: string) =>
+    Object.entries(OWN_SCHEMAS).flatMap(([service, schemas]) =>
+      name === `phds_${service}_owner` ? schemas : [],
     );
-  expect(`${role}: ${statement}: ${outcome}`).toBe(`${role}: ${statement}: 42501`);
-}
-
-test.each([
-  'CREATE SCHEMA more',
-  'CREATE TEMPORARY TABLE more ()',
-  'CREATE TABLE public.more ()',
-  'CREATE ROLE more',
-  'CREATE DATABASE more',
-  'CREATE EXTENSION file_fdw SCHEMA pg_catalog',
-  'CREATE LANGUAGE plperlu',
-  'CREATE FUNCTION pg_temp.more() RETURNS int LANGUAGE sql RETURN 1',
-  'CREATE EVENT TRIGGER more ON ddl_command_start EXECUTE FUNCTION pg_catalog.now()',
-  'CREATE PUBLICATION more FOR ALL TABLES',
-  "CREATE SUBSCRIPTION more CONNECTION 'host=127.0.0.1' PUBLICATION more WITH (connect = false)",
-  'ALTER ROLE CURRENT_USER SUPERUSER',
-  'ALTER ROLE postgres PASSWORD NULL',
-  'ALTER SYSTEM SET fsync = off',
-  'SET ROLE postgres',
-  'SET SESSION AUTHORIZATION postgres',
-  "SET session_replication_role = 'replica'",
-  'SELECT * FROM pg_authid',
-  "SELECT pg_read_file('postgresql.conf')",
-  "SELECT pg_ls_dir('.')",
-  "SELECT lo_import('/etc/hostname')",
-  'SELECT pg_reload_conf()',
-  'SELECT pg_switch_wal()',
-  "SELECT pg_create_logical_replication_slot('more', 'test_decoding')",
-  "COPY (SELECT 1) TO PROGRAM 'true'",
-  "COPY (SELECT 1) TO '/tmp/phds-more'",
-  'DROP SCHEMA public',
-  'DROP DATABASE phds',
-])('no role may: %s', async (statement) => {
-  for (const role of roles.keys()) await expectRefused(role, statement);
-});
-
-test('no role can become another one, end its sessions, or create anything in its schemas', async () => {
-  const backends = new Map<string, number>();
-  for (const [role, client] of roles) {
-    backends.set(role, (await client.query('SELECT pg_backend_pid() AS pid')).rows[0].pid);
-  }
-  for (const role of roles.keys()) {
-    const foreign = Object.entries(OWN_SCHEMAS).filter(([service]) => role !== `phds_${service}_owner`);
-    for (const other of othersThan(role)) {
-      await expectRefused(role, `SET ROLE ${other}`);
-      await expectRefused(role, `GRANT ${other} TO ${role}`);
-      await expectRefused(role, `SELECT pg_terminate_backend(${backends.get(other)})`);
-    }
-    for (const schema of foreign.flatMap(([, schemas]) => schemas)) {
-      await expectRefused(role, `CREATE TABLE "${schema}".more ()`);
-      await expectRefused(role, `ALTER SCHEMA "${schema}" RENAME TO more`);
-      await expectRefused(role, `DROP SCHEMA "${schema}" CASCADE`);
-    }
-  }
-});
-
-test.each(['postgres', 'template1'])('no role connects to the database %s', async (database) => {
-  for (const { user, password } of roles.values()) {
-    const url = toDatabaseUrl(server.adminUrl, { database, user: user ?? '', password: password ?? '' });
-    await expect(connect(url)).rejects.toThrow('permission denied for database');
-  }
+  expect(rows.map(({ name }) => name).toSorted()).toEqual([...roles.keys()].toSorted());
+  for (const { name, ...rights } of rows)
+    expect([name, rights]).toEqual([
+      name,
+      { attribute: false, member: false, database: false, schemas: creates(name) },
+    ]);
 });
 
 test('no role sees the statements of another one', async () => {

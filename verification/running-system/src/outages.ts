@@ -18,23 +18,6 @@ export async function lockOutOfDatabase(stack: RunningStack, role: string): Prom
   return () => asAdmin(stack, async (admin) => void (await admin.query(`ALTER ROLE ${role} LOGIN`)));
 }
 
-/**
- * Freezes every session of a role and blocks new ones: connections stay open but nothing answers. Other roles are not affected.
- * Returns a function that ends this.
- */
-export async function freezeDatabaseSessions(stack: RunningStack, role: string): Promise<() => void> {
-  const sessions = await asAdmin(stack, async (admin) => {
-    const query = 'SELECT pid FROM pg_stat_activity WHERE usename = $1';
-    return (await admin.query<{ pid: number }>(query, [role])).rows.map(({ pid }) => pid);
-  });
-  if (sessions.length === 0) throw new Error(`${role} has no session to freeze`);
-  const frozen = [...sessions, await readServerPid(databaseDirectory(stack))];
-  for (const pid of frozen) process.kill(pid, 'SIGSTOP');
-  return () => {
-    for (const pid of frozen) process.kill(pid, 'SIGCONT');
-  };
-}
-
 /** A stopped database server. */
 export interface StoppedDatabase {
   /** Its data directory. */

@@ -1,21 +1,16 @@
 import { expectStatus } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
 import { connectPerson } from '@phds/running-system/working-system';
-import { callWithGarbage, sendMalformedRequests } from '../hostile/hostile-clients.ts';
+import { sendMalformedRequests } from '../hostile/hostile-clients.ts';
 import { SURFACES, type Surface } from '../hostile/malformed-requests.ts';
-import type { Fault, Site } from './fault.ts';
+import type { Fault } from './fault.ts';
 import { EDGE_FAULTS, SLOW_FAULTS, TOKEN_CONNECTION_FAULTS } from './network.ts';
 import { CLOCK_FAULTS, CRASHES, PAUSES, REPLICA_FAULTS, SERVICE_FAULTS } from './processes.ts';
 import { POSTGRES_FAULTS, REDIS_FAULTS } from './stores.ts';
 
 const REQUESTS = 100_000;
-const CALLS = 20_000;
 /** Minimum duration of a fault that sends all requests. Milliseconds. */
 const FULL_MS = 10_000;
-
-function scale(full: number, { milliseconds }: Site): number {
-  return Math.round(full * Math.min(1, milliseconds / FULL_MS));
-}
 
 /** A person with an account, an app and a consent, who sends what no honest app sends. */
 function hostile(surface: Surface, index: number): Fault {
@@ -34,7 +29,7 @@ function hostile(surface: Surface, index: number): Fault {
         surface,
         gatewayUrls: site.stack.gatewayUrls,
         credentials: { clientId, clientSecret, session, accessToken },
-        requests: scale(REQUESTS, site),
+        requests: Math.round(REQUESTS * Math.min(1, site.milliseconds / FULL_MS)),
         seed: index + 1,
       });
       site.say(`answers by status: ${JSON.stringify(statuses)}`);
@@ -42,19 +37,6 @@ function hostile(surface: Surface, index: number): Fault {
     },
   };
 }
-
-export const HOSTILE_FAULTS: readonly Fault[] = [
-  ...SURFACES.map(hostile),
-  {
-    name: 'hostile-rpc',
-    what: 'twenty thousand calls with garbage in them to every rpc (fewer in a short run), and bytes that are no HTTP/2',
-    play: async (site) => {
-      const { codes, violations } = await callWithGarbage(site.stack, scale(CALLS, site));
-      site.say(`answers by gRPC code: ${JSON.stringify(codes)}`);
-      if (violations.length > 0) throw new Error(violations.join('\n'));
-    },
-  },
-];
 
 /** Every fault, in the order of a full run. */
 export const FAULTS: readonly Fault[] = [
@@ -68,7 +50,7 @@ export const FAULTS: readonly Fault[] = [
   ...CLOCK_FAULTS,
   ...EDGE_FAULTS,
   ...SLOW_FAULTS,
-  ...HOSTILE_FAULTS,
+  ...SURFACES.map(hostile),
 ];
 
 /** The faults of the short run: one of each kind, and those that depend on the record step most. */
