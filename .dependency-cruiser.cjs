@@ -13,9 +13,6 @@ Visitor.prototype.visitStatement = function visitStatementOrUsing(statement) {
   return statement;
 };
 
-/** A module or folder of `@phds/service-kit`, as a pattern. */
-const serviceKit = (names) => `^packages/service-kit/src/(${names})(\\.ts$|/)`;
-
 /** The nouns of a service, a file each: rules, statements and what they answer in one place, without layers. */
 const NOUNS =
   '^services/(authorization|consent|health-data)/src/((grants|access|webhooks|fhir)/)?[^/]+\\.ts$';
@@ -39,24 +36,6 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/' },
       to: { path: '^services/' },
-    },
-    {
-      name: 'domain-is-pure',
-      comment:
-        'domain (of health-data) holds types and rules: no I/O, no clock, no npm. It imports domain, messages, the catalog, errors and node:crypto only.',
-      severity: 'error',
-      from: { path: '^services/health-data/src/domain/' },
-      to: {
-        pathNot: [
-          '^services/health-data/src/domain/',
-          '^packages/catalog/src/',
-          // A message is the type of what it describes.
-          '^packages/contracts/gen/',
-          '@bufbuild/protobuf/dist/esm/wkt/',
-          serviceKit('errors'),
-          '^(node:)?crypto$',
-        ],
-      },
     },
     {
       name: 'store-stays-behind-ports',

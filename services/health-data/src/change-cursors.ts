@@ -19,7 +19,7 @@ export interface SeenChange {
 /** The place before all changes. */
 export const START: ChangePlace = { seen: null, item: null };
 
-export interface ChangedKey {
+interface ChangedKey {
   readonly startAt: number;
   readonly metric: string;
   readonly source: string;

@@ -12,7 +12,7 @@ const END_OF_RANGE = `
 
 const USERS_AT_ONCE = 1_000;
 
-export type ChangePruning = ReturnType<typeof createChangePruning>;
+type ChangePruning = ReturnType<typeof createChangePruning>;
 
 /** Deletes old changes. */
 export function createChangePruning(pool: pg.Pool, { distributed } = ONE_SERVER) {

@@ -18,10 +18,10 @@ export interface ReportedChange {
 export type Report = (changes: readonly ReportedChange[]) => Promise<void>;
 
 /** Receives a transaction that consent refuses as invalid, which is not reported again. */
-export type OnRefused = (change: { readonly number: string }, error: unknown) => void;
+type OnRefused = (change: { readonly number: string }, error: unknown) => void;
 
 /** Waiting changes, and the age of the oldest in seconds; 0 if none waits. */
-export interface OutboxState {
+interface OutboxState {
   readonly rows: number;
   readonly oldestSeconds: number;
 }
@@ -29,7 +29,7 @@ export interface OutboxState {
 /** With every category at most 1,000 changes, which consent accepts in one call. */
 const CHANGES_AT_ONCE = 100;
 
-export interface ChangeReportOptions {
+interface ChangeReportOptions {
   readonly outbox: Pick<ChangeOutbox, 'reportNext'>;
   readonly report: Report;
   readonly intervalMs: number;

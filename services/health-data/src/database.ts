@@ -1,7 +1,8 @@
 import { withinCalendar } from '@phds/catalog/instants';
+import { createTurns, type Turns } from '@phds/service-kit/batcher';
 import { notFound } from '@phds/service-kit/errors';
+import { toHalf } from '@phds/service-kit/postgres/postgres';
 import type pg from 'pg';
-import { inWriteTurn } from './write-turns.ts';
 
 /**
  * Planner settings of the service's connections. Every statement finds one user's rows by an index and in its order, so one
@@ -19,7 +20,7 @@ export const POOL_SETTINGS = {
 } as const;
 
 /** The same for the coordinator of a Citus cluster, which finds the server of a person by the value of the parameter. */
-export const COORDINATOR_SETTINGS = { ...POOL_SETTINGS, plan_cache_mode: 'auto' } as const;
+const COORDINATOR_SETTINGS = { ...POOL_SETTINGS, plan_cache_mode: 'auto' } as const;
 
 /** Whether the rows are spread over several servers, by person. Then a statement can only address one person, or everybody. */
 export interface Placement {
@@ -125,3 +126,17 @@ export const TEXT_ROWS = {
   rowMode: 'array',
   types: { getTypeParser: () => (text: string) => text },
 } as const;
+
+const turnsOf = new WeakMap<pg.Pool, Turns>();
+
+const PATIENT = { perKey: 1, maxQueued: Number.POSITIVE_INFINITY, maxWaitMs: Number.POSITIVE_INFINITY };
+
+/**
+ * Runs a write when it is its turn: one at a time for each user, and at most half of the pool for all. Writes wait without holding
+ * a connection, so reads always find one, however many importers there are.
+ */
+function inWriteTurn<T>(pool: pg.Pool, userId: string, write: () => Promise<T>): Promise<T> {
+  const turns = turnsOf.get(pool) ?? createTurns({ ...PATIENT, atOnce: toHalf(pool) });
+  turnsOf.set(pool, turns);
+  return turns(userId, write);
+}

@@ -19,12 +19,12 @@ export interface ImportParts {
 }
 
 /** Identifies an import. */
-export interface ImportKey extends ImportName {
+interface ImportKey extends ImportName {
   readonly userId: string;
 }
 
 /** The progress of a run. */
-export interface ImportProgress {
+interface ImportProgress {
   readonly run: number;
   /** Everything before it is stored; its unit is chosen by the importer. */
   readonly position: bigint;

@@ -1,29 +1,32 @@
-import type { MetricKey } from '@phds/catalog/metrics';
-import type { ReadingWindow as ReadingWindowMessage } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { findMetricByName, type Metric, type MetricKey, roundToDecimals } from '@phds/catalog/metrics';
+import type {
+  Reading as ReadingMessage,
+  ReadingWindow as ReadingWindowMessage,
+} from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
 import { readStatement, type Statement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import { checkBatch, type PutResult, parseAll, parseBatch, type WriteCounts } from './batches.ts';
-import { type ImportName, lowerBound, upperBound, writeForUser } from './database.ts';
-import { toDate } from './domain/dates.ts';
 import {
-  type NewReading,
-  parseMetric,
-  parseReading,
-  parseReadingKey,
-  type ReadingDraft,
-  type ReadingKey,
-  type ReadingKeyDraft,
-} from './domain/reading.ts';
-import { checkSource, RefusedItem } from './domain/refusal.ts';
-import type { Range } from './domain/window.ts';
+  checkBatch,
+  checkMoment,
+  checkSource,
+  type PutResult,
+  parseAll,
+  parseBatch,
+  RefusedItem,
+  type WriteCounts,
+} from './batches.ts';
+import { type ImportName, lowerBound, upperBound, writeForUser } from './database.ts';
+import { toDate } from './dates.ts';
 import { refreshQuarters, TYPES_BY_END, type Written } from './quarters.ts';
-import { toReadingId } from './row-ids.ts';
+import { type ReadingKey, toReadingId } from './row-ids.ts';
+import { convertToMetricUnit } from './units.ts';
+import type { Range } from './window.ts';
 
 /** A new row with its id, the hash of its natural key. */
-export type Identified<Row> = Row & { readonly id: string };
+type Identified<Row> = Row & { readonly id: string };
 
 /** Every reading of a type whose start is in a window. */
 export interface ReadingWindow {
@@ -37,21 +40,21 @@ const MAX_READINGS = 5_000;
 const MAX_WINDOWS = 100;
 
 /** What an importer sends at once. */
-export interface ReadingBatch {
+interface ReadingBatch {
   readonly userId: string;
   readonly readings: readonly ReadingDraft[];
   readonly import?: ImportName | undefined;
 }
 
 /** What an importer deletes at once: natural keys and windows. */
-export interface ReadingDeletion {
+interface ReadingDeletion {
   readonly userId: string;
   readonly keys?: readonly ReadingKeyDraft[];
   readonly windows?: readonly ReadingWindowDraft[];
 }
 
 /** A window before validation; an empty source is every source. */
-export type ReadingWindowDraft = Omit<ReadingWindowMessage, '$typeName' | '$unknown'>;
+type ReadingWindowDraft = Omit<ReadingWindowMessage, '$typeName' | '$unknown'>;
 
 export interface ReadingIngestion {
   readonly readingWriter: ReadingWriter;
@@ -130,7 +133,7 @@ interface Place {
 /** Runs a statement that answers what it wrote, and refreshes the touched quarter hours. */
 type Run = (statement: Statement, values: readonly unknown[]) => Promise<Written>;
 
-export type ReadingWriter = ReturnType<typeof createReadingWriter>;
+type ReadingWriter = ReturnType<typeof createReadingWriter>;
 
 /** Writes readings, and in the same transaction updates their counts and quarter hours. */
 export function createReadingWriter(pool: pg.Pool, pieceReadings = PIECE_READINGS) {
@@ -233,4 +236,68 @@ function toKeyColumns(keys: readonly Identified<ReadingKey>[]): unknown[] {
     keys.map(({ startAt }) => startAt.toISOString()),
     keys.map(({ id }) => id),
   ];
+}
+
+/** A validated reading. */
+interface NewReading extends ReadingKey {
+  readonly value: number | null;
+}
+
+/** A reading before validation; without an end it ends at its start. */
+export type ReadingDraft = Omit<ReadingMessage, '$typeName' | '$unknown'>;
+
+/** The natural key of a reading before validation. */
+type ReadingKeyDraft = Omit<ReadingDraft, 'value' | 'unit'>;
+
+/** Validates, converts and rounds one reading. Throws RefusedItem with the reason. */
+export function parseReading(draft: ReadingDraft, now: Date): NewReading {
+  const key = parseReadingKey(draft);
+  checkMoment('start', key.startAt, now);
+  checkMoment('end', key.endAt, now);
+  checkDuration(key);
+  return { ...key, value: parseValue(key.metric, draft.value, draft.unit) };
+}
+
+/** Parses a natural key. Throws RefusedItem with the reason. */
+export function parseReadingKey(draft: ReadingKeyDraft): ReadingKey {
+  const { type, source } = draft;
+  const metric = parseMetric(type);
+  const startAt = toDate(draft.start);
+  if (startAt === null) throw new RefusedItem('start is missing');
+  const endAt = toDate(draft.end) ?? startAt;
+  if (endAt < startAt) throw new RefusedItem('end is before start');
+  checkSource(source);
+  return { metric, startAt, endAt, source };
+}
+
+/** The metric type of a name in any spelling. Throws RefusedItem for an unknown one. */
+function parseMetric(type: string): Metric {
+  const metric = findMetricByName(type);
+  if (metric === null) throw new RefusedItem('unknown type');
+  return metric;
+}
+
+const DAY_MS = 86_400_000;
+
+/** A type measured in minutes of a day cannot span more than a day. */
+function checkDuration({ metric, startAt, endAt }: ReadingKey): void {
+  if (metric.unit === 'min' && endAt.getTime() - startAt.getTime() > DAY_MS) {
+    throw new RefusedItem('interval is longer than a day');
+  }
+}
+
+function parseValue(metric: Metric, given: number | undefined, unit: string): number | null {
+  if (given === undefined) {
+    if (metric.nullable) return null;
+    throw new RefusedItem('value is missing');
+  }
+  if (!Number.isFinite(given)) throw new RefusedItem('value is not a number');
+  const converted = convertToMetricUnit(metric, given, unit);
+  if (converted === null) throw new RefusedItem(`unit cannot be converted to ${metric.unit}`);
+  const value = roundToDecimals(converted, metric.decimals);
+  const { min, max } = metric.plausible;
+  if (value < min || value > max) {
+    throw new RefusedItem(`value is outside the plausible range ${min} to ${max} ${metric.unit}`);
+  }
+  return value;
 }

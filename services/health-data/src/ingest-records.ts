@@ -7,7 +7,15 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
 import { toColumnName } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import { checkBatch, type PutResult, parseAll, parseBatch, type WriteCounts } from './batches.ts';
+import {
+  checkBatch,
+  checkSource,
+  type PutResult,
+  parseAll,
+  parseBatch,
+  RefusedItem,
+  type WriteCounts,
+} from './batches.ts';
 import { type ImportName, writeForUser } from './database.ts';
 import {
   type HealthRecordDraft,
@@ -15,13 +23,12 @@ import {
   type HealthRecordTypes,
   isKind,
   parseFields,
-} from './domain/health-records.ts';
-import { checkSource, RefusedItem } from './domain/refusal.ts';
+} from './record-kinds.ts';
 import { columnsOf, tableOf, toField } from './records.ts';
 import { toHealthRecordId } from './row-ids.ts';
 
 /** A validated record. */
-export interface NewHealthRecord {
+interface NewHealthRecord {
   readonly kind: HealthRecordKind;
   readonly id: string;
   readonly source: string;
@@ -32,7 +39,7 @@ const MAX_RECORDS = 1_000;
 const KEY_MAX_LENGTH = 200;
 
 /** What an importer sends at once. */
-export interface HealthRecordBatch {
+interface HealthRecordBatch {
   readonly userId: string;
   readonly records: readonly HealthRecordDraft[];
   readonly import?: ImportName | undefined;
@@ -93,7 +100,7 @@ function checkKey(source: string, key: string): void {
   if (key.length > KEY_MAX_LENGTH) throw new RefusedItem(`key is longer than ${KEY_MAX_LENGTH} characters`);
 }
 
-export type RecordWriter = ReturnType<typeof createRecordWriter>;
+type RecordWriter = ReturnType<typeof createRecordWriter>;
 
 /** Writes records of all kinds in the same way; only table and columns differ. */
 export function createRecordWriter(pool: pg.Pool) {

@@ -1,14 +1,19 @@
 import { DATA_PATHS, type DataPath } from '@phds/catalog/endpoints';
+import { isDate } from '@phds/catalog/instants';
 import { localDate, startOfDay } from '@phds/catalog/local-time';
 import { METRICS, type MetricKey, metricsOfCategory } from '@phds/catalog/metrics';
+import { type PreviewRequest, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
-import { addDays } from './domain/dates.ts';
-import { EVERYTHING } from './domain/window.ts';
+import { sessionOf } from '@phds/service-kit/rpc/context';
+import { implement } from '@phds/service-kit/rpc/service';
+import type { SessionVerifier } from '@phds/service-kit/trust/session';
+import { addDays } from './dates.ts';
 import { findOwnWindow } from './profiles.ts';
 import type { PublicIds } from './public-ids.ts';
 import { readNewestDoses } from './records.ts';
 import { type DataParts, readResource } from './resources.ts';
 import { presentPoint } from './summaries.ts';
+import { EVERYTHING } from './window.ts';
 
 const NEWEST = 5;
 const TREND_DAYS = 30;
@@ -101,4 +106,30 @@ async function readRecentTrend(
     offset: 0,
   });
   return page.items.map((point) => presentPoint(point, 'day'));
+}
+
+function findDataFrom({ dataFrom }: PreviewRequest): string | null {
+  if (dataFrom === '') return null;
+  if (!isDate(dataFrom)) throw invalidRequest('dataFrom', 'must be a date (2026-03-01)');
+  return dataFrom;
+}
+
+/** The person's own view of their data. The session is verified here again, whatever the caller did. */
+export function createPreviewService(dependencies: {
+  readonly data: DataParts;
+  readonly publicIds: PublicIds;
+  readonly verifySession: SessionVerifier;
+}) {
+  const { data, publicIds, verifySession } = dependencies;
+  return implement(
+    PreviewService,
+    {
+      preview: async (request, context) => {
+        const { userId } = await verifySession(sessionOf(context));
+        const grant = { userId, scope: request.scope, dataFrom: findDataFrom(request) };
+        return { body: new TextEncoder().encode(await preview(data, publicIds, grant)) };
+      },
+    },
+    { preview: ['gateway'] },
+  );
 }

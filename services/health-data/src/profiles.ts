@@ -1,18 +1,13 @@
+import { isDate } from '@phds/catalog/instants';
 import { startOfDay } from '@phds/catalog/local-time';
-import type { BloodType, Gender } from '@phds/catalog/wire-names';
-import { invalidRequest } from '@phds/service-kit/errors';
+import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
+import { BLOOD_TYPES, type BloodType, GENDERS, type Gender } from '@phds/catalog/wire-names';
+import { invalidRequest, type Violation } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
 import { readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { type ImportName, writeForUser } from './database.ts';
 import { type Answer, toObjectAnswer } from './document.ts';
-import {
-  checkProfile,
-  DEFAULT_TIME_ZONE,
-  type Profile,
-  type ProfileChanges,
-  type ProfileDraft,
-} from './domain/profile.ts';
 import type { DataRequest } from './request.ts';
 
 export const UNKNOWN_PERSON: Profile = { name: null, gender: null, dateOfBirth: null, bloodType: null };
@@ -42,7 +37,7 @@ export async function putProfile(
 }
 
 /** The user's zone, or UTC if none is set. */
-export async function getTimeZone(profiles: Profiles, userId: string): Promise<string> {
+async function getTimeZone(profiles: Profiles, userId: string): Promise<string> {
   return (await profiles.findTimeZone(userId)) ?? DEFAULT_TIME_ZONE;
 }
 
@@ -100,7 +95,7 @@ const FIELDS = Object.keys(COLUMNS) as (keyof Columns)[];
 
 export type Profiles = ReturnType<typeof createProfiles>;
 
-/** Profiles of people. Stored values were validated by the domain, so their codes are the domain's. */
+/** Profiles of people. Stored values were validated, so their codes are those of the catalog. */
 export function createProfiles(pool: pg.Pool) {
   return {
     /** Null when nothing is known. */
@@ -162,4 +157,68 @@ async function checkZone(client: pg.ClientBase, timeZone: string): Promise<void>
     if ((error as { code?: unknown }).code !== UNKNOWN_ZONE) throw error;
     throw invalidRequest('timeZone', 'must be a time zone that the database knows');
   }
+}
+
+/** The known facts about a person; null for unknown. */
+export interface Profile {
+  readonly name: string | null;
+  readonly gender: Gender | null;
+  /** YYYY-MM-DD. */
+  readonly dateOfBirth: string | null;
+  readonly bloodType: BloodType | null;
+}
+
+/** The changes of a profile; an absent field is kept, null clears it. */
+interface ProfileChanges {
+  name?: string | null;
+  gender?: Gender | null;
+  dateOfBirth?: string | null;
+  bloodType?: BloodType | null;
+  /** IANA zone. */
+  timeZone?: string | null;
+  /** IANA zone, used only for a person without one. */
+  defaultTimeZone?: string | null;
+}
+
+/** Changes before validation: absent keeps, empty clears. */
+export type ProfileDraft = { readonly [Field in keyof ProfileChanges]?: string | undefined };
+
+/** The zone of a person who has set none. */
+const DEFAULT_TIME_ZONE = 'UTC';
+
+const NAME_MAX = 200;
+
+/** Validates every field and returns the changes together with the violations. */
+function checkProfile(draft: ProfileDraft): { changes: ProfileChanges; violations: Violation[] } {
+  const violations: Violation[] = [];
+  const changes: ProfileChanges = {};
+  const take = <Key extends keyof ProfileChanges>(
+    key: Key,
+    find: (text: string) => ProfileChanges[Key] | undefined,
+    message: string,
+  ) => {
+    const text = draft[key];
+    if (text === undefined) return;
+    const value = text === '' ? null : find(text);
+    if (value === undefined) violations.push({ parameter: key, message });
+    else changes[key] = value;
+  };
+  take('name', findName, `must be at most ${NAME_MAX} characters of plain text`);
+  take('gender', (text) => GENDERS.find((gender) => gender === text), `must be one of ${GENDERS.join(', ')}`);
+  take('dateOfBirth', (text) => (isDate(text) ? text : undefined), 'must be a date (YYYY-MM-DD)');
+  take(
+    'bloodType',
+    (text) => BLOOD_TYPES.find((type) => type === text),
+    `must be one of ${BLOOD_TYPES.join(', ')}`,
+  );
+  const toTimeZone = (text: string) => findTimeZone(text) ?? undefined;
+  take('timeZone', toTimeZone, NO_TIME_ZONE);
+  take('defaultTimeZone', toTimeZone, NO_TIME_ZONE);
+  return { changes, violations };
+}
+
+function findName(text: string): string | null | undefined {
+  const name = text.trim();
+  if (name === '') return null;
+  return name.length > NAME_MAX || /\p{Cc}/u.test(name) || !name.isWellFormed() ? undefined : name;
 }

@@ -2,13 +2,15 @@ import {
   type Cipheriv,
   createCipheriv,
   createDecipheriv,
+  createHmac,
   createSecretKey,
   hash,
   hkdfSync,
+  type KeyObject,
+  timingSafeEqual,
 } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { toUuid } from './row-ids.ts';
-import { open, seal } from './sealed-text.ts';
 
 /** Prefixes of public ids; 32 hexadecimal digits follow. */
 export type IdPrefix = 'rdg' | 'sym' | 'med' | 'adh' | 'cnd' | 'alg' | 'apt' | 'wgt' | 'mood' | 'rpt' | 'ehr';
@@ -104,4 +106,38 @@ function toPublicIds(cipher: Cipheriv, prefix: IdPrefix, rows: readonly Row[]): 
   const rowIds = rows.map(({ id }) => id).join('');
   const digits = cipher.update(rowIds.replaceAll('-', ''), 'hex', 'hex');
   return rows.map((_, index) => `${prefix}_${digits.slice(index * ID_DIGITS, (index + 1) * ID_DIGITS)}`);
+}
+
+interface SealingKeys {
+  /** 32 bytes each. */
+  readonly textKey: Buffer;
+  readonly codeKey: KeyObject;
+}
+
+const CODE_BYTES = 16;
+const TEXT_CIPHER = 'aes-256-ctr';
+
+/**
+ * The text, encrypted and authenticated together with a context, as base64url. The construction is that of RFC 5297 (SIV): the
+ * authentication code of the text is the initial value of its encryption, so the same text gives the same result.
+ */
+function seal({ textKey, codeKey }: SealingKeys, text: string, context: string): string {
+  const code = toCode(codeKey, text, context);
+  const encrypted = createCipheriv(TEXT_CIPHER, textKey, code).update(text, 'utf8');
+  return Buffer.concat([code, encrypted]).toString('base64url');
+}
+
+/** The text of `seal`; null for anything that was not sealed with these keys for this context. */
+function open({ textKey, codeKey }: SealingKeys, sealed: string, context: string): string | null {
+  const bytes = Buffer.from(sealed, 'base64url');
+  if (bytes.length <= CODE_BYTES) return null;
+  const code = bytes.subarray(0, CODE_BYTES);
+  const text = createDecipheriv(TEXT_CIPHER, textKey, code)
+    .update(bytes.subarray(CODE_BYTES))
+    .toString('utf8');
+  return timingSafeEqual(code, toCode(codeKey, text, context)) ? text : null;
+}
+
+function toCode(key: KeyObject, text: string, context: string): Buffer {
+  return createHmac('sha256', key).update(`${context}\0${text}`).digest().subarray(0, CODE_BYTES);
 }

@@ -15,13 +15,12 @@ import {
 } from './change-cursors.ts';
 import { lowerBound, TEXT_ROWS, toTimestamp } from './database.ts';
 import type { Answer } from './document.ts';
-import type { Reading } from './domain/reading.ts';
 import { findOwnWindow, type Profiles } from './profiles.ts';
-import { encodeReading } from './readings.ts';
+import { encodeReading, type Reading } from './readings.ts';
 import type { DataRequest } from './request.ts';
 
 /** The latest change of a reading. */
-export interface ReadingChange {
+interface ReadingChange {
   /** A deleted reading has the value null. */
   readonly reading: Reading;
   readonly isDeleted: boolean;
@@ -41,7 +40,7 @@ export interface ReadingChangeQuery {
   readonly anchor: SeenChange | null;
 }
 
-export interface ReadingChanges {
+interface ReadingChanges {
   readonly items: readonly ReadingChange[];
   /** Whether there may be more of them behind `next`. Also true when the search for a type ended early; never because of hidden changes. */
   readonly hasMore: boolean;

@@ -6,10 +6,20 @@ import { readStatement, type Statement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { lowerBound, ONE_SERVER, TEXT_ROWS, toTimestamp, upperBound } from './database.ts';
 import { type Answer, type Page, type Slice, toEncodedListAnswer } from './document.ts';
-import type { Reading } from './domain/reading.ts';
-import { notBefore, type Range, splitRange, toInstants } from './domain/window.ts';
 import { findSince, type Profiles, toSlice } from './profiles.ts';
 import type { DataRequest } from './request.ts';
+import { notBefore, type Range, splitRange, toInstants } from './window.ts';
+
+/** A stored reading as it is returned. */
+export interface Reading {
+  readonly id: string;
+  readonly metric: MetricKey;
+  /** In the unit of the metric type; null only for an ECG without a heart rate. */
+  readonly value: number | null;
+  /** Start of the interval: RFC 3339, UTC, milliseconds, `Z`. */
+  readonly timestamp: string;
+  readonly source: string;
+}
 
 export interface ReadingQuery extends Slice {
   readonly userId: string;

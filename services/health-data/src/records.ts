@@ -5,16 +5,15 @@ import { type AppError, notFound } from '@phds/service-kit/errors';
 import { toColumnName } from '@phds/service-kit/postgres/sql';
 import pg from 'pg';
 import { lowerBound, upperBound } from './database.ts';
+import { formatWithOffset, midnightUtc } from './dates.ts';
 import { type Answer, type Page, type Slice, toListAnswer } from './document.ts';
-import { midnightUtc } from './domain/dates.ts';
-import { fieldsOf, type HealthRecordKind, type Stored } from './domain/health-records.ts';
-import { formatWithOffset } from './domain/time-zone.ts';
-import { EVERYTHING, notBefore, type Range, toDates, toInstants } from './domain/window.ts';
 import { findSince, type Profiles, toSlice } from './profiles.ts';
 import type { IdPrefix } from './public-ids.ts';
+import { fieldsOf, type HealthRecordKind, type Stored } from './record-kinds.ts';
 import type { DataRequest } from './request.ts';
+import { EVERYTHING, notBefore, type Range, toDates, toInstants } from './window.ts';
 
-export interface HealthRecordQuery extends Slice {
+interface HealthRecordQuery extends Slice {
   readonly userId: string;
   /** Filters by the time or first day that orders the kind; ignored by medications, which have none. */
   readonly range: Range;
@@ -30,7 +29,7 @@ export type NamedDose = Stored<'adherenceEntry'> & { readonly medication: string
 /** A record as it is found among all of its kind. */
 export type Found<Kind extends HealthRecordKind> = Kind extends 'adherenceEntry' ? NamedDose : Stored<Kind>;
 
-export interface DoseQuery {
+interface DoseQuery {
   readonly userId: string;
   /** Earlier doses do not count; null for no limit. */
   readonly since: Date | null;
@@ -38,7 +37,7 @@ export interface DoseQuery {
 }
 
 /** Records by the times that the FHIR interface shows. */
-export interface DatedRecordQuery {
+interface DatedRecordQuery {
   readonly userId: string;
   /** Row ids; null for every record. */
   readonly ids: readonly string[] | null;
@@ -71,7 +70,7 @@ interface HealthRecordList<Kind extends HealthRecordKind> {
 type ReadList = (parts: HealthRecordParts, request: DataRequest) => Promise<Answer>;
 
 /** The endpoints that return lists of one kind of record. */
-export type HealthRecordEndpoint = Extract<
+type HealthRecordEndpoint = Extract<
   EndpointId,
   'symptoms' | 'medications' | 'conditions' | 'allergies' | 'appointments' | 'mood' | 'reports' | 'ehr'
 >;
@@ -185,7 +184,7 @@ function presentFields(kind: HealthRecordKind, record: object): object {
 
 export type HealthRecords = ReturnType<typeof createHealthRecords>;
 
-/** Reads records. Stored values were validated by the domain, so their codes are the domain's. */
+/** Reads records. Stored values were validated, so their codes are those of the catalog. */
 export function createHealthRecords(pool: pg.Pool) {
   return {
     /**

@@ -40,7 +40,7 @@ export interface AskedData {
   readonly prepare: (caller: AccessAssertion, ids: ReaderIds) => PreparedRead;
 }
 
-export interface PreparedRead {
+interface PreparedRead {
   /** For the access record: the bounds as requested, empty for none. */
   readonly from: string;
   readonly to: string;

@@ -16,11 +16,11 @@ import {
   TrendBucket as TrendBucketMessage,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { INVERTED } from './domain/window.ts';
 import type { ReaderIds } from './public-ids.ts';
+import { INVERTED } from './window.ts';
 
 /** The validated query parameters. */
-export interface QueryParameters {
+interface QueryParameters {
   readonly page: number;
   readonly pageSize: number;
   readonly window: TimeWindow;

@@ -1,6 +1,14 @@
 import { hash } from 'node:crypto';
-import type { HealthRecordKind } from './domain/health-records.ts';
-import type { ReadingKey } from './domain/reading.ts';
+import type { Metric } from '@phds/catalog/metrics';
+import type { HealthRecordKind } from './record-kinds.ts';
+
+/** The natural key of a user's reading: a second one with the same key replaces the first. */
+export interface ReadingKey {
+  readonly metric: Metric;
+  readonly startAt: Date;
+  readonly endAt: Date;
+  readonly source: string;
+}
 
 // These ids never leave the service: anybody who knows a person's data could use them to test guesses of the user id
 // (public-ids.ts).

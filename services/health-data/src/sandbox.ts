@@ -1,18 +1,31 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import type { Category } from '@phds/catalog/categories';
-import { findMetricByName, getMetric, type MetricKey } from '@phds/catalog/metrics';
+import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { type Category, isCategory } from '@phds/catalog/categories';
+import {
+  findMetricByName,
+  getMetric,
+  type Metric,
+  type MetricKey,
+  metricsOfCategory,
+  roundToDecimals,
+} from '@phds/catalog/metrics';
+import { SandboxDataChange, SandboxService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import type { Turns } from '@phds/service-kit/batcher';
-import { AppError } from '@phds/service-kit/errors';
+import { AppError, invalidRequest } from '@phds/service-kit/errors';
+import { isId } from '@phds/service-kit/ids';
+import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
 import type { PutResult } from './batches.ts';
-import type { HealthRecordDraft } from './domain/health-records.ts';
-import type { ProfileDraft } from './domain/profile.ts';
-import { parseReadingKey, type ReadingDraft } from './domain/reading.ts';
-import { toArrival, toCorrection } from './domain/sandbox-reading.ts';
-import { deleteReadings, putReadings, type ReadingIngestion } from './ingest-readings.ts';
+import {
+  deleteReadings,
+  parseReadingKey,
+  putReadings,
+  type ReadingDraft,
+  type ReadingIngestion,
+} from './ingest-readings.ts';
 import { putHealthRecords, type RecordIngestion } from './ingest-records.ts';
-import { type Profiles, putProfile } from './profiles.ts';
+import { type ProfileDraft, type Profiles, putProfile } from './profiles.ts';
 import type { PublicIds } from './public-ids.ts';
+import type { HealthRecordDraft } from './record-kinds.ts';
 import { toReadingId } from './row-ids.ts';
 
 /** Data of a made-up person. The same person and times always give the same data. */
@@ -83,10 +96,10 @@ async function* toBatches<Item>(items: Iterable<Item>, size: number): AsyncGener
 }
 
 /** What a developer lets happen to a person's readings. */
-export type DataTrigger = 'arrive' | 'correct' | 'delete';
+type DataTrigger = 'arrive' | 'correct' | 'delete';
 
 /** A reading that was changed, as an app names it. */
-export interface ChangedReading {
+interface ChangedReading {
   readonly category: Category;
   readonly id: string;
 }
@@ -147,7 +160,7 @@ interface NewestRow {
   readonly source: string;
 }
 
-export type SandboxPeople = ReturnType<typeof createSandboxPeople>;
+type SandboxPeople = ReturnType<typeof createSandboxPeople>;
 
 /** What the sandbox asks about people's data. */
 export function createSandboxPeople(pool: pg.Pool) {
@@ -166,4 +179,87 @@ export function createSandboxPeople(pool: pg.Pool) {
       return { id, ...times, type: getMetric(row.type).name, value, unit: '', source };
     },
   };
+}
+
+/** An ordinary value of the first type of each category. */
+const ORDINARY: Readonly<Record<Category, number>> = {
+  heart: 68,
+  'blood-pressure': 118,
+  oxygen: 97,
+  respiratory: 14,
+  glucose: 92,
+  temperature: 36.7,
+  activity: 40,
+  sleep: 30,
+  'body-composition': 68,
+  mindfulness: 10,
+};
+
+const SOURCE = 'apple-watch';
+
+/** Steps of the last decimal by which values differ. */
+const STEPS = 5;
+
+/** A reading that arrives now. Its value depends on the time only. */
+function toArrival(category: Category, now: Date): ReadingDraft {
+  const seconds = Math.floor(now.getTime() / 1000);
+  const start = timestampFromMs(seconds * 1000);
+  const metric = firstMetric(category);
+  const value = shift(metric, ORDINARY[category], (seconds % (2 * STEPS + 1)) - STEPS);
+  return { type: metric.name, start, value, unit: '', source: SOURCE };
+}
+
+/** The same reading with another value. */
+function toCorrection(reading: ReadingDraft & { readonly value: number }, metric: Metric): ReadingDraft {
+  const higher = shift(metric, reading.value, STEPS);
+  const isPlausible = higher <= metric.plausible.max;
+  return { ...reading, value: isPlausible ? higher : shift(metric, reading.value, -STEPS) };
+}
+
+function firstMetric(category: Category): Metric {
+  const [metric] = metricsOfCategory(category);
+  if (metric === undefined) throw new RangeError(`${category} has no metric type`);
+  return metric;
+}
+
+function shift({ decimals }: Metric, value: number, steps: number): number {
+  return roundToDecimals(value + steps / 10 ** decimals, decimals);
+}
+
+/** phds.healthdata.v1.SandboxService. Registered in a sandbox deployment only. */
+export function createSandboxService(parts: SandboxParts, turns: Turns) {
+  const prepare = createPreparation(parts, turns);
+  return implement(
+    SandboxService,
+    {
+      async preparePerson({ userId }) {
+        if (userId === '') throw invalidRequest('userId', 'is required');
+        await prepare(userId);
+        return {};
+      },
+      async changeData({ userId, clientId, change, categories }) {
+        const trigger = TRIGGERS[change];
+        if (trigger === null) throw invalidRequest('change', 'is missing or unknown');
+        if (userId === '' || !isId('app', clientId)) throw invalidRequest('clientId', 'must be an app');
+        const who = { userId, clientId };
+        return (await changeData(parts, who, trigger, parseCategories(categories))) ?? {};
+      },
+    },
+    { preparePerson: ['gateway'], changeData: ['gateway'] },
+  );
+}
+
+const TRIGGERS: Readonly<Record<SandboxDataChange, DataTrigger | null>> = {
+  [SandboxDataChange.UNSPECIFIED]: null,
+  [SandboxDataChange.ARRIVE]: 'arrive',
+  [SandboxDataChange.CORRECT]: 'correct',
+  [SandboxDataChange.DELETE]: 'delete',
+};
+
+function parseCategories(names: readonly string[]): [Category, ...Category[]] {
+  const unknown = names.filter((name) => !isCategory(name));
+  if (unknown.length > 0) throw invalidRequest('categories', `unknown: ${unknown.join(', ')}`);
+  const [first, ...rest] = names.filter(isCategory);
+  if (first === undefined) throw invalidRequest('categories', 'is required');
+  return [first, ...rest];
 }

@@ -23,6 +23,7 @@ import { createImports, type Imports } from './imports.ts';
 import { createReadingWriter } from './ingest-readings.ts';
 import { createRecordWriter } from './ingest-records.ts';
 import { createHealthDataMetrics } from './metrics.ts';
+import { createPreviewService } from './preview.ts';
 import { createProfiles } from './profiles.ts';
 import { createPublicIds } from './public-ids.ts';
 import { createReadingChanges } from './reading-changes.ts';
@@ -31,9 +32,7 @@ import { createHealthRecords } from './records.ts';
 import type { DataParts } from './resources.ts';
 import { createHealthDataService } from './rpc/health-data-service.ts';
 import { createIngestionService } from './rpc/ingestion-service.ts';
-import { createPreviewService } from './rpc/preview-service.ts';
-import { createSandboxService } from './rpc/sandbox-service.ts';
-import { createSandboxPeople, type SandboxParts } from './sandbox.ts';
+import { createSandboxPeople, createSandboxService, type SandboxParts } from './sandbox.ts';
 import { createSummaries, type ScanLimits } from './summaries.ts';
 import { createWeights } from './weights.ts';
 
@@ -48,7 +47,7 @@ const HOUR_MS = 3_600_000;
 const MAKING_PEOPLE = { atOnce: 2, perKey: 1, maxQueued: 100, maxWaitMs: 15_000 };
 
 /** Parts that tests replace. */
-export interface Overrides {
+interface Overrides {
   readonly clock?: Clock;
   readonly log?: Logger;
   readonly metrics?: Metrics;

@@ -1,19 +1,17 @@
-import { getMetric, METRICS, type Metric, roundToDecimals } from '@phds/catalog/metrics';
+import { getMetric, METRICS, type Metric, type MetricKey, roundToDecimals } from '@phds/catalog/metrics';
 import type { TrendBucket } from '@phds/catalog/wire-names';
 import { createTurns, type TurnLimits, type Turns } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { toHalf } from '@phds/service-kit/postgres/postgres';
+import { readStatement, type Statement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import { lowerBound, readWithin } from './database.ts';
-import type { Page, Slice } from './document.ts';
-import { type Answer, toListAnswer, toTimedObjectAnswer } from './document.ts';
-import { cutToRange, type MetricSummary, type TrendPoint, toStatistics } from './domain/summary.ts';
-import { formatWithOffset } from './domain/time-zone.ts';
-import { INVERTED, isInvertedIn, notBefore, toInstantsIn } from './domain/window.ts';
+import { lowerBound, readWithin, upperBound } from './database.ts';
+import { formatWithOffset, offsetMinutesAt } from './dates.ts';
+import { type Answer, type Page, type Slice, toListAnswer, toTimedObjectAnswer } from './document.ts';
 import { findOwnWindow, findSince, type Profiles, toSlice } from './profiles.ts';
 import type { DataRequest } from './request.ts';
-import { type SummaryQuery, type SummaryStatement, toAggregation, toTrend } from './summary-statements.ts';
+import { INVERTED, isInvertedIn, notBefore, type Range, splitRange, toInstantsIn } from './window.ts';
 
 interface SummaryParts {
   readonly summaries: Summaries;
@@ -196,4 +194,149 @@ async function asked<T>(answer: Promise<T>): Promise<T> {
 
 interface NoPoint {
   readonly metric: null;
+}
+
+/** The aggregated rows of one metric type, with unrounded numbers from the database. */
+interface MetricSummary {
+  readonly metric: MetricKey;
+  /** Number of readings for an average type, of days for an additive one. */
+  readonly count: number;
+  readonly sum: number;
+  readonly min: number;
+  readonly max: number;
+  /** Number below and above the reference range; 0 if the type has none. */
+  readonly below: number;
+  readonly above: number;
+  /**
+   * The value and the start of the newest reading. For an additive type, the total of the newest day in the window and the first instant
+   * of that whole day.
+   */
+  readonly latest: number;
+  readonly latestAt: Date;
+}
+
+/** One bucket of a trend, whole even where the window cuts it, with unrounded numbers. */
+interface TrendPoint {
+  readonly metric: MetricKey;
+  readonly start: Date;
+  readonly startOffsetMinutes: number;
+  readonly end: Date;
+  readonly endOffsetMinutes: number;
+  /** Number of readings that counted. */
+  readonly count: number;
+  readonly sum: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The point with `start` and `end` limited to the range; its numbers already refer to that part. */
+function cutToRange(point: TrendPoint, { from, to }: Range, timeZone: string): TrendPoint {
+  const cuts = (at: Date | null): at is Date => at !== null && at > point.start && at < point.end;
+  return {
+    ...point,
+    ...(cuts(from) ? { start: from, startOffsetMinutes: offsetMinutesAt(from, timeZone) } : {}),
+    ...(cuts(to) ? { end: to, endOffsetMinutes: offsetMinutesAt(to, timeZone) } : {}),
+  };
+}
+
+/** The four numbers of a summary or a point as returned. */
+interface Statistics {
+  readonly average: number;
+  readonly min: number;
+  readonly max: number;
+  readonly sum: number;
+}
+
+/** Rounds to the type's decimals, the average to one more. */
+export function toStatistics(
+  metric: Metric,
+  raw: { readonly count: number; readonly sum: number; readonly min: number; readonly max: number },
+): Statistics {
+  // Stored values are multiples of the last decimal. In these units the sum is exact, and so is an average that ends in a half.
+  const scale = 10 ** metric.decimals;
+  const units = Math.round(raw.sum * scale);
+  return {
+    average: Math.round((units * 10) / raw.count) / (scale * 10),
+    min: roundToDecimals(raw.min, metric.decimals),
+    max: roundToDecimals(raw.max, metric.decimals),
+    sum: units / scale,
+  };
+}
+
+export interface SummaryQuery {
+  /** The app or person that asks; scarce resources are shared fairly between them. */
+  readonly askedBy: string;
+  readonly userId: string;
+  readonly metrics: readonly MetricKey[];
+  readonly timeZone: string;
+  /** Filters by the instant that determines the bucket: the start, for sleep the end. */
+  readonly range: Range;
+  /** Readings that start earlier do not count; null for no limit. */
+  readonly since: Date | null;
+}
+
+const AGGREGATION = readStatement(new URL('sql/aggregation.sql', import.meta.url));
+
+const TRENDS: Readonly<Record<TrendBucket, Statement>> = {
+  day: readStatement(new URL('sql/trend-day.sql', import.meta.url)),
+  hour: readStatement(new URL('sql/trend-hour.sql', import.meta.url)),
+};
+
+/** A statement with its values. */
+interface SummaryStatement extends Statement {
+  readonly values: unknown[];
+}
+
+function toAggregation(query: SummaryQuery): SummaryStatement {
+  const { from, to } = notBefore(query.range, query.since);
+  return { ...AGGREGATION, values: [...toSharedValues(query), lowerBound(from), upperBound(to)] };
+}
+
+function toTrend(query: SummaryQuery & Slice & { readonly bucket: TrendBucket }): SummaryStatement {
+  return { ...TRENDS[query.bucket], values: [...toSharedValues(query), query.limit, query.offset] };
+}
+
+/** Values $1 to $14, shared by the statements. */
+function toSharedValues({ userId, timeZone, metrics, since, range }: SummaryQuery): unknown[] {
+  const types = metrics.map(getMetric);
+  const parts = [...new Set(types.map(({ bucketBy }) => bucketBy))].map((by) => toParts(by, range, since));
+  const readings = parts.flatMap((part) => part.readings);
+  const quarters = parts.flatMap((part) => part.quarters);
+  return [
+    userId,
+    timeZone,
+    metrics,
+    types.map(({ kind }) => kind),
+    types.map(({ bucketBy }) => bucketBy),
+    types.map(({ referenceRange }) => referenceRange?.low ?? null),
+    types.map(({ referenceRange }) => referenceRange?.high ?? null),
+    lowerBound(since),
+    readings.map(({ by }) => by),
+    readings.map(({ from }) => lowerBound(from)),
+    readings.map(({ to }) => upperBound(to)),
+    quarters.map(({ by }) => by),
+    quarters.map(({ from }) => lowerBound(from)),
+    quarters.map(({ to }) => upperBound(to)),
+  ];
+}
+
+type KeyedBy = 'start' | 'end';
+
+const QUARTER_MS = 900_000;
+
+// No interval that is keyed by its end is longer (ingest-readings.ts).
+const LONGEST_MS = 86_400_000;
+
+/**
+ * The parts of a summary, which do not overlap: the quarter hours, and what is summed up from readings, where the range cuts a quarter hour and
+ * where an interval may end in the range that starts before `since`.
+ */
+function toParts(by: KeyedBy, range: Range, since: Date | null) {
+  const within = notBefore(range, since);
+  const settled = by === 'start' || since === null ? null : new Date(since.getTime() + LONGEST_MS);
+  const later = notBefore(within, settled);
+  const unsettled = later === within ? [] : [{ from: within.from, to: later.from }];
+  const { whole, edges } = splitRange(later, QUARTER_MS);
+  const keyed = (ranges: readonly Range[]) => ranges.map((one) => ({ ...one, by }));
+  return { readings: keyed([...unsettled, ...edges]), quarters: keyed(whole === null ? [] : [whole]) };
 }

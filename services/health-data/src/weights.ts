@@ -1,13 +1,12 @@
 import { readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { lowerBound, TEXT_ROWS, toTimestamp, upperBound } from './database.ts';
-import type { Page } from './document.ts';
-import { type Answer, type Slice, toListAnswer } from './document.ts';
-import { type Range, toDates } from './domain/window.ts';
+import { type Answer, type Page, type Slice, toListAnswer } from './document.ts';
 import { findOwnWindow, type Profiles, toSlice } from './profiles.ts';
 import type { DataRequest } from './request.ts';
+import { type Range, toDates } from './window.ts';
 
-export interface WeightQuery extends Slice {
+interface WeightQuery extends Slice {
   readonly userId: string;
   readonly timeZone: string;
   /** Filters by the local date, given as its midnight UTC. */

@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { findTimeBound } from '@phds/catalog/instants';
 import { offsetMsAt } from '@phds/catalog/local-time';
-import { findFirstDay } from '../src/domain/dates.ts';
-import { formatWithOffset, offsetMinutesAt } from '../src/domain/time-zone.ts';
-import { toDates } from '../src/domain/window.ts';
+import { findFirstDay, formatWithOffset, offsetMinutesAt } from '../src/dates.ts';
+import { toDates } from '../src/window.ts';
 
 describe('dates', () => {
   test('a partial date means its first day', () => {

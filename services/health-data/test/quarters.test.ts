@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { METRICS } from '@phds/catalog/metrics';
 import { TIME_ZONE_NAMES } from '@phds/catalog/time-zone-names';
-import { splitRange } from '../src/domain/window.ts';
 import { createSummaries } from '../src/summaries.ts';
+import { splitRange } from '../src/window.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
 import { row, shareWritingHarness } from './writing-harness.ts';
 

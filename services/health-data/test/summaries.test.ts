@@ -7,13 +7,12 @@ import { Endpoint, ReadRequestSchema } from '@phds/contracts/phds/healthdata/v1/
 import type { AccessAssertion } from '@phds/service-kit/trust/access-assertion';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import type pg from 'pg';
-import { toStatistics } from '../src/domain/summary.ts';
 import { preview } from '../src/preview.ts';
 import { createPublicIds } from '../src/public-ids.ts';
 import { askForResource, releaseData } from '../src/release.ts';
 import type { DataParts } from '../src/resources.ts';
-import { createSummaries, type ScanLimits } from '../src/summaries.ts';
-import type { SummaryQuery } from '../src/summary-statements.ts';
+import type { SummaryQuery } from '../src/summaries.ts';
+import { createSummaries, type ScanLimits, toStatistics } from '../src/summaries.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
 
 /** A pool with more readings than a summary may have, whose summaries end when the test says so. */

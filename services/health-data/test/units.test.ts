@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { getMetric, METRICS, type MetricKey, roundToDecimals } from '@phds/catalog/metrics';
-import { convertToMetricUnit } from '../src/domain/units.ts';
+import { convertToMetricUnit } from '../src/units.ts';
 
 describe('convertToMetricUnit', () => {
   test('every type accepts its own unit, and uses it when none is given', () => {

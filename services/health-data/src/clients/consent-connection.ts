@@ -15,7 +15,7 @@ import { type Access, notRecorded, type RecordAccess } from '../release.ts';
 /** Records a batch and returns one verdict for each access, in order. One whose connection is lost may have been recorded, so it is not sent again. */
 export type SendAccesses = (accesses: readonly Access[]) => Promise<readonly Verdict[]>;
 
-export interface ConnectionContext {
+interface ConnectionContext {
   readonly service: string;
   readonly clock: Clock;
   readonly metrics: Metrics;

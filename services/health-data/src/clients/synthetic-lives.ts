@@ -8,7 +8,7 @@ import type { Person } from '@phds/synthetic/person';
 import type { SyntheticReading } from '@phds/synthetic/reading';
 import { recordsIn } from '@phds/synthetic/records';
 import { openTimeline, readingsIn } from '@phds/synthetic/timeline';
-import type { ReadingDraft } from '../domain/reading.ts';
+import type { ReadingDraft } from '../ingest-readings.ts';
 import type { Life } from '../sandbox.ts';
 
 /** Enough for a month of trends and a report; twice as much would keep the first approval waiting twice as long. */

@@ -13,7 +13,7 @@ interface TimedRow extends Row {
 }
 
 /** Prefixes of the ids that hold a start. */
-export type TimedPrefix = 'rdg' | 'wgt';
+type TimedPrefix = 'rdg' | 'wgt';
 
 const BLOCK_BYTES = 16;
 const ID_BYTES = 2 * BLOCK_BYTES;

@@ -1,4 +1,4 @@
-import { OWN_CODES } from '@phds/catalog/fhir/code-systems';
+import { OWN_CODES, SEVERITY_CODES, SNOMED } from '@phds/catalog/fhir/code-systems';
 import {
   BLOOD_PRESSURE_COMPONENTS,
   hasLoinc,
@@ -11,11 +11,10 @@ import {
   UCUM,
 } from '@phds/catalog/fhir/observation-kinds';
 import { METRICS, type MetricKey } from '@phds/catalog/metrics';
-import type { BloodType } from '@phds/catalog/wire-names';
-import type { Stored } from '../domain/health-records.ts';
-import type { ReadingSpan } from '../domain/reading.ts';
+import type { BloodType, Severity } from '@phds/catalog/wire-names';
+import type { Stored } from '../record-kinds.ts';
 import type { WeightEntry } from '../weights.ts';
-import { codeableOf, SEVERITY, severityOf } from './codes.ts';
+import type { ReadingSpan } from './reading-spans.ts';
 
 /** A resource besides its data: its id, and the id of its Patient. */
 export interface Identity {
@@ -126,3 +125,28 @@ function timeOf(at: Date): string {
 function sourceOf({ source }: ReadingSpan): string {
   return `,"device":{"display":${JSON.stringify(source)}}`;
 }
+
+// Parts of resources that several types share.
+
+/** A CodeableConcept of one code. */
+export function codeableOf(system: string, code: string, display?: string) {
+  return { coding: [display === undefined ? { system, code } : { system, code, display }] };
+}
+
+/** The attribute whose values are severities. */
+const SEVERITY = codeableOf(SNOMED, '246112005', 'Severity');
+
+const SEVERITIES = {
+  mild: codeableOf(SNOMED, SEVERITY_CODES.mild, 'Mild'),
+  moderate: codeableOf(SNOMED, SEVERITY_CODES.moderate, 'Moderate'),
+  severe: codeableOf(SNOMED, SEVERITY_CODES.severe, 'Severe'),
+};
+
+export function severityOf(severity: Severity) {
+  return SEVERITIES[severity];
+}
+
+/** In place of a value that is required, or asked for, and not known. */
+export const UNKNOWN = {
+  extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', valueCode: 'unknown' }],
+};

@@ -5,8 +5,15 @@ import { type MetricKey, metricsOfCategory } from '@phds/catalog/metrics';
 import { readStatement, type Statement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { lowerBound, TEXT_ROWS, toTimestamp, upperBound } from '../database.ts';
-import { BLOOD_PRESSURE, type ReadingSpan } from '../domain/reading.ts';
-import { byCategoryOrType } from '../readings.ts';
+import { byCategoryOrType, type Reading } from '../readings.ts';
+
+/** A stored reading with its end; null if it is the start. */
+export interface ReadingSpan extends Reading {
+  readonly endTimestamp: string | null;
+}
+
+/** The two types of which readings of the same times and source are one measurement. */
+export const BLOOD_PRESSURE = ['blood-pressure', 'bp-diastolic'] as const satisfies MetricKey[];
 
 /** Readings of several categories, or of several metric types, by both of their times. */
 export interface ReadingSpanQuery {

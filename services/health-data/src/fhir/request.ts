@@ -6,8 +6,7 @@ import type { FhirRequest, ReadRequest } from '@phds/contracts/phds/healthdata/v
 import { AppError, invalidRequest, notFound, unavailable } from '@phds/service-kit/errors';
 import type { ReaderIds } from '../public-ids.ts';
 import type { AskedData } from '../release.ts';
-import { findCursor, type SearchCursor } from './cursor.ts';
-import { readById, readSearch, toContext } from './search.ts';
+import { findCursor, readById, readSearch, type SearchCursor, toContext } from './search.ts';
 
 /** Throws INVALID_REQUEST for a bad parameter or a scope that cannot find anything, NOT_FOUND for an id that no resource can have. */
 export function askFhir({ requestId, scope }: ReadRequest, sent: FhirRequest): AskedData {

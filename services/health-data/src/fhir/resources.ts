@@ -1,11 +1,10 @@
 import { CONDITION_CATEGORY } from '@phds/catalog/fhir/observation-kinds';
 import { PATIENT_PROFILE } from '@phds/catalog/fhir/resource-types';
-import type { Stored } from '../domain/health-records.ts';
-import type { Profile } from '../domain/profile.ts';
-import { formatWithOffset } from '../domain/time-zone.ts';
+import { formatWithOffset } from '../dates.ts';
+import type { Profile } from '../profiles.ts';
+import type { Stored } from '../record-kinds.ts';
 import type { NamedDose } from '../records.ts';
-import { codeableOf, severityOf, UNKNOWN } from './codes.ts';
-import type { Identity } from './observations.ts';
+import { codeableOf, type Identity, severityOf, UNKNOWN } from './observations.ts';
 
 // The resources besides Observations (R4). `undefined` leaves an element out.
 

@@ -5,20 +5,25 @@ import type { FhirType } from '@phds/catalog/fhir/resource-types';
 import { type FhirSearch, kindsToRead, prefixOf, type SelectedKind } from '@phds/catalog/fhir/search';
 import { localDate } from '@phds/catalog/local-time';
 import { getMetric, type MetricKey, metricsOfCategory } from '@phds/catalog/metrics';
-import { addDays, midnightUtc } from '../domain/dates.ts';
-import type { HealthRecordKind } from '../domain/health-records.ts';
-import { BLOOD_PRESSURE, type ReadingSpan } from '../domain/reading.ts';
+import { addDays, midnightUtc } from '../dates.ts';
 import { findOwnWindow, findSince, UNKNOWN_PERSON } from '../profiles.ts';
 import type { IdPrefix, ReaderIds } from '../public-ids.ts';
+import type { HealthRecordKind } from '../record-kinds.ts';
 import type { Found } from '../records.ts';
 import type { DataParts } from '../resources.ts';
 import { toReadingId } from '../row-ids.ts';
 import type { WeightEntry } from '../weights.ts';
-import type { Place } from './cursor.ts';
 import { findRowId, findStart, toFhirIds, toTimedIds } from './ids.ts';
 import { createObservationTexts, type Halves, type Identity, type ObservationTexts } from './observations.ts';
-import type { ReadingSpanQuery } from './reading-spans.ts';
+import { BLOOD_PRESSURE, type ReadingSpan, type ReadingSpanQuery } from './reading-spans.ts';
 import * as resources from './resources.ts';
+
+/** The order of search results: newest first by start, without a time last; then by id. */
+export interface Place {
+  /** Unix milliseconds; null for a resource without a time. */
+  readonly time: number | null;
+  readonly id: string;
+}
 
 /** A search or a read of one person's data for one app. */
 export interface FhirRead {

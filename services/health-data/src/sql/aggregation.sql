@@ -1,6 +1,6 @@
 -- A summary for each metric type with readings.
 --
--- The ranges of quarter hours and of readings are disjoint (summary-statements.ts), so each is summed up for itself and the sums
+-- The ranges of quarter hours and of readings are disjoint (summaries.ts), so each is summed up for itself and the sums
 -- are added. MATERIALIZED and OFFSET 0 keep the lookups apart, so that each range finds its rows by its own bounds, however
 -- many rows the planner expects.
 --

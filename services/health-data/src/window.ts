@@ -16,7 +16,7 @@ export function notBefore(range: Range, since: Date | null): Range {
 }
 
 /** A range of instants split at whole units of UTC. */
-export interface Split {
+interface Split {
   /** What begins and ends with a unit; null if there is none. */
   readonly whole: Range | null;
   /** The parts of units at the ends: less than two units together. */

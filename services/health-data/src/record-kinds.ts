@@ -2,17 +2,17 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { findInstant, isDate } from '@phds/catalog/instants';
 import { ADHERENCE_STATUSES, MEDICATION_PATTERNS, MOODS, SEVERITIES } from '@phds/catalog/wire-names';
 import type { HealthRecord as HealthRecordMessage } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { checkMoment, checkNotBefore1900, RefusedItem } from './batches.ts';
 import { findFirstDay, toDate } from './dates.ts';
-import { checkMoment, checkNotBefore1900, RefusedItem } from './refusal.ts';
 
 /** The fields of a record as an importer sent them: texts and times. Absent and empty mean unknown. */
-export type SentFields = Readonly<Record<string, unknown>>;
+type SentFields = Readonly<Record<string, unknown>>;
 
 /** One record of a batch with its natural key, before validation. */
 export type HealthRecordDraft = Omit<HealthRecordMessage, '$typeName' | '$unknown'>;
 
 /** Context that a check may need besides the record. */
-export interface IntakeContext {
+interface IntakeContext {
   readonly now: Date;
   /** The row id of a medication of the same user and source. */
   readonly medicationIdOf: (key: string) => string;
@@ -51,7 +51,7 @@ const CONDITION_OR_ALLERGY = {
  * Ingestion, the statements that write and read, and the lists of apps are made from it. The table has the name of the kind and the
  * columns have the names of the fields, in snake case. A value is a text, a number, a `Date`, or a date as YYYY-MM-DD; null is unknown.
  */
-export const HEALTH_RECORDS = {
+const HEALTH_RECORDS = {
   symptom: {
     description: required(optionalText('description', TEXT_MAX)),
     severity: optionalCode('severity', SEVERITIES),
