@@ -151,6 +151,7 @@ const OF_THE_SERVICE: Readonly<Record<string, string>> = {
   'consent.access_batch': 'SI',
   'consent.access_record': 'SI',
   'consent.access_day': 'SIU',
+  'consent.app_day': 'SIU',
   'consent.app': 'SIU',
   'consent.app_epoch': 'SI',
   'consent.consent_event': 'SI',

@@ -183,9 +183,12 @@ const DAYS = 3;
 /** Counts a day of each user for each of the last days. */
 const countUsers = () =>
   consent.owner.query(
-    `INSERT INTO access_day (user_ref, grant_id, client_id, scope, endpoint, day, recorded, refused)
-     SELECT gen_random_uuid(), '', $1, '', '/api/v1/mood', (now() AT TIME ZONE 'UTC')::date - ago, 2, 1
-     FROM generate_series(1, $2) users, generate_series(0, $3) ago`,
+    `WITH counted AS (
+       INSERT INTO access_day (user_ref, grant_id, client_id, scope, endpoint, day, recorded, refused)
+       SELECT gen_random_uuid(), '', $1, '', '/api/v1/mood', (now() AT TIME ZONE 'UTC')::date - ago, 2, 1
+       FROM generate_series(1, $2) users, generate_series(0, $3) ago RETURNING *
+     )
+     INSERT INTO app_day SELECT client_id, day, endpoint, sum(recorded), sum(refused) FROM counted GROUP BY 1, 2, 3`,
     [app.clientId, USERS, DAYS - 1],
   );
 

@@ -152,19 +152,23 @@ test('counts of a dropped month are hidden at once; deleting them delays nothing
 
 test('counts are deleted with dropped months only, and never before 90 days', async () => {
   await using consent = await startConsent({ settings: KEEPS_ALL });
-  await consent.owner.query(
-    `INSERT INTO access_day (user_ref, grant_id, client_id, scope, endpoint, day, recorded, refused)
-     SELECT gen_random_uuid(), '', 'app_' || ago % 3, '', '', (now() AT TIME ZONE 'UTC')::date - ago, 1, 0
-     FROM unnest($1::int[]) ago`,
-    [[200, 101, 100, 89, 0]],
-  );
+  const addCounts = (daysAgo: number[]) =>
+    consent.owner.query(
+      `WITH counted AS (
+         INSERT INTO access_day (user_ref, grant_id, client_id, scope, endpoint, day, recorded, refused)
+         SELECT gen_random_uuid(), '', 'app_' || ago % 3, '', '', (now() AT TIME ZONE 'UTC')::date - ago, 1, 0
+         FROM unnest($1::int[]) ago RETURNING *
+       )
+       INSERT INTO app_day SELECT client_id, day, endpoint, sum(recorded), sum(refused) FROM counted GROUP BY 1, 2, 3`,
+      [daysAgo],
+    );
+  await addCounts([200, 101, 100, 89, 0]);
   const runtime = await connect(consent.database.url);
-  for (const statement of ['DELETE FROM access_day', 'TRUNCATE access_day'])
+  for (const statement of ['DELETE FROM access_day', 'TRUNCATE access_day', 'DELETE FROM app_day'])
     await expect(runtime.query(statement)).rejects.toThrow(/permission denied/);
   const deleteCounts = async () => {
     const before = (await countedDays(consent)).length;
-    const { rows } = await runtime.query(`SELECT app FROM delete_dropped_counts('', '-infinity')`);
-    expect(rows).toEqual([{ app: null }]);
+    await runtime.query('SELECT delete_dropped_counts()');
     return before - (await countedDays(consent)).length;
   };
   const keptFrom = (daysAgo: number) =>
@@ -182,12 +186,10 @@ test('counts are deleted with dropped months only, and never before 90 days', as
   await expectAppDays(consent.owner);
   await runtime.end();
   // More than one deletion; the service continues until all are deleted.
-  await consent.owner.query(
-    `INSERT INTO access_day (user_ref, grant_id, client_id, scope, endpoint, day, recorded, refused)
-     SELECT gen_random_uuid(), '', 'app_1', '', '', (now() AT TIME ZONE 'UTC')::date - 120, 1, 0 FROM generate_series(1, 11000)`,
-  );
+  await addCounts(Array(11_000).fill(120));
   await using _second = await consent.startAnother();
   await eventually(async () => expect(await countedDays(consent)).toHaveLength(2));
+  await eventually(() => expectAppDays(consent.owner));
 });
 
 const MONTHS_AHEAD = 4;

@@ -149,9 +149,9 @@ function findPeriod(request: Pick<ListAccessesRequest, 'from' | 'to'>) {
   return { from, to };
 }
 
-/** An IANA time zone; null when empty. */
-function parseTimeZone(text: string): string | null {
-  if (text === '') return null;
+/** An IANA time zone; UTC when empty. */
+function parseTimeZone(text: string): string {
+  if (text === '') return 'UTC';
   const timeZone = findTimeZone(text);
   if (timeZone === null) throw invalidRequest('timeZone', NO_TIME_ZONE);
   return timeZone;

@@ -68,23 +68,19 @@ export function createAccessHistory({ pools: { ordinary: pool }, turns, clock }:
         return selectEntries(pool, older, { page: 1, pageSize: EXPORT_PIECE });
       }),
     /**
-     * By day of a time zone, of UTC if it is null, newest first, then by app. A null range means the last 30 days.
+     * By day of a time zone, newest first, then by app. A null range means the last 30 days.
      */
     days: (
       userId: string,
       filter: DayFilter,
       range: DayRange | null,
-      timeZone: string | null,
+      timeZone: string,
     ): Promise<AccessDay[]> =>
       turns(userId, async () => {
         const where = await findCondition(pool, userId, filter);
-        const local = timeZone === null || timeZone === 'UTC' ? null : toLocal(range, clock.now(), timeZone);
-        const counts =
-          local === null
-            ? sql`${accessCounts(where)} c WHERE ${within(range)}`
-            : sql`${localAccessCounts(where, local)} c`;
-        const days = await selectDays(pool, counts);
-        const attempts = await selectAttempts(pool, userId, filter, local ?? range);
+        const local = toLocal(range, clock.now(), timeZone);
+        const days = await selectDays(pool, localAccessCounts(where, local));
+        const attempts = await selectAttempts(pool, userId, filter, local);
         return addNames(pool, userId, filter, addAttempts(days, attempts));
       }),
   };
@@ -118,12 +114,12 @@ function selectEntries(pool: pg.Pool, where: Sql, page: Page): Promise<AccessEnt
     ORDER BY p.id DESC`;
 }
 
-/** `counts` is what follows FROM: counts by day with the alias `c`. */
+/** `counts` is what follows FROM: counts by day. */
 function selectDays(pool: pg.Pool, counts: Sql): Promise<CountedDay[]> {
   return select<CountedDay>(pool)`
     WITH scopes AS (
       SELECT c.day, c.client_id, c.scope, sum(c.recorded - c.refused)::int AS released, sum(c.refused)::int AS refused
-      FROM ${counts} GROUP BY c.day, c.client_id, c.scope
+      FROM ${counts} c GROUP BY c.day, c.client_id, c.scope
     )
     SELECT to_char(day, 'YYYY-MM-DD') AS date, client_id AS "clientId", sum(released)::int AS released, sum(refused)::int AS refused,
       jsonb_agg(jsonb_build_object('scope', scope, 'released', released, 'refused', refused) ORDER BY scope) AS scopes
@@ -137,14 +133,14 @@ async function selectAttempts(
   pool: pg.Pool,
   userId: string,
   { grantId, clientId, scope }: DayFilter,
-  range: DayRange | null,
+  days: DayRange,
 ): Promise<Attempts[]> {
   if (scope !== null) return [];
   return select<Attempts>(pool)`
     SELECT to_char(c.day, 'YYYY-MM-DD') AS date, g.client_id AS "clientId", sum(c.count)::int AS attempts
     FROM consent_grant g JOIN refused_read c ON c.grant_id = g.id
     WHERE g.user_id = ${userId} AND g.id = coalesce(${grantId}, g.id) AND g.client_id = coalesce(${clientId}, g.client_id)
-      AND ${within(range)}
+      AND ${within(days)}
     GROUP BY c.day, g.client_id`;
 }
 

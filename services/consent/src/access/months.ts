@@ -35,14 +35,9 @@ export async function moveMonths(
 
 /** Deletes the counts of all dropped months, some in each statement, until aborted. */
 export async function deleteDroppedCounts(pool: pg.Pool, signal: AbortSignal): Promise<void> {
-  let place: { readonly clientId: string; readonly day: string } | undefined = {
-    clientId: '',
-    day: '-infinity',
-  };
-  while (place !== undefined && !signal.aborted) {
-    const next: { clientId: string; day: string }[] = await select<{ clientId: string; day: string }>(pool)`
-      SELECT app AS "clientId", of_day::text AS day FROM delete_dropped_counts(${place.clientId}, ${place.day}::date)
-      WHERE app IS NOT NULL`;
-    place = next[0];
+  let deleted = 1;
+  while (deleted > 0 && !signal.aborted) {
+    const [row] = await select<{ deleted: number }>(pool)`SELECT delete_dropped_counts() AS deleted`;
+    deleted = row?.deleted ?? 0;
   }
 }

@@ -302,7 +302,10 @@ CREATE INDEX "revoked_token_expires_at_idx" ON "revoked_token"("expires_at");
 CREATE INDEX "session_end_recorded_at_idx" ON "session_end"("recorded_at");
 
 -- CreateIndex
-CREATE INDEX "access_day_client_id_day_idx" ON "access_day"("client_id", "day");
+CREATE INDEX "access_day_day_idx" ON "access_day"("day");
+
+-- CreateIndex
+CREATE INDEX "app_day_day_idx" ON "app_day"("day");
 
 -- CreateIndex
 CREATE INDEX "refused_request_day_idx" ON "refused_request"("day");
@@ -535,37 +538,6 @@ BEGIN
 END
 $$;
 
--- Counts of access_day for each app, so that the usage of an app does not add up its users. Whoever changes app_day has the
--- lock until the commit: two counters change the same few rows, in two statements, so that row locks alone could wait for each other.
-CREATE FUNCTION "change_app_day"() RETURNS trigger LANGUAGE plpgsql SET search_path = consent, pg_temp AS $$
-BEGIN
-  PERFORM pg_advisory_xact_lock(hashtextextended('consent app days', 0));
-  IF TG_OP <> 'DELETE' THEN
-    INSERT INTO app_day AS kept (client_id, day, endpoint, recorded, refused)
-    SELECT client_id, day, endpoint, sum(recorded), sum(refused) FROM added GROUP BY 1, 2, 3
-    ON CONFLICT (client_id, day, endpoint) DO UPDATE SET
-      recorded = kept.recorded + excluded.recorded, refused = kept.refused + excluded.refused;
-  END IF;
-  IF TG_OP <> 'INSERT' THEN
-    UPDATE app_day AS kept SET recorded = kept.recorded - gone.recorded, refused = kept.refused - gone.refused
-    FROM (SELECT client_id, day, endpoint, sum(recorded) AS recorded, sum(refused) AS refused FROM removed GROUP BY 1, 2, 3) gone
-    WHERE kept.client_id = gone.client_id AND kept.day = gone.day AND kept.endpoint = gone.endpoint;
-    -- A subquery with LIMIT is always a look-up in the index, whatever the planner thinks of the number of rows.
-    DELETE FROM app_day AS kept USING (SELECT DISTINCT client_id, day FROM removed) gone
-    WHERE kept.client_id = gone.client_id AND kept.day = gone.day
-      AND (SELECT 1 FROM access_day d WHERE d.client_id = gone.client_id AND d.day = gone.day LIMIT 1) IS NULL;
-  END IF;
-  RETURN NULL;
-END
-$$;
-
-CREATE TRIGGER "access_day_added" AFTER INSERT ON "access_day"
-  REFERENCING NEW TABLE AS "added" FOR EACH STATEMENT EXECUTE FUNCTION "change_app_day"();
-CREATE TRIGGER "access_day_changed" AFTER UPDATE ON "access_day"
-  REFERENCING OLD TABLE AS "removed" NEW TABLE AS "added" FOR EACH STATEMENT EXECUTE FUNCTION "change_app_day"();
-CREATE TRIGGER "access_day_removed" AFTER DELETE ON "access_day"
-  REFERENCING OLD TABLE AS "removed" FOR EACH STATEMENT EXECUTE FUNCTION "change_app_day"();
-
 -- What the service must not be able to take back. The schema is made together with the roles.
 CREATE TABLE "consent_audit"."access_checkpoint" (
     "number" INTEGER NOT NULL,
@@ -707,35 +679,25 @@ BEGIN
 END
 $$;
 
--- Deletes some of the counts of months that were dropped, from an app and a day on; answers where to go on, of which the app is
--- NULL at the end. It takes no days to keep: what was not dropped stays, and 90 days stay whatever is said to have been dropped.
--- Goes by an index that is there anyway, and never back over what it has deleted already.
-CREATE FUNCTION "delete_dropped_counts"(INOUT app text, INOUT of_day date)
+-- Deletes some of the counts of months that were dropped, and answers how many; 0 at the end. It takes no days to keep: what was not dropped
+-- stays, and 90 days stay whatever is said to have been dropped. Rows that somebody else holds are left out.
+CREATE FUNCTION "delete_dropped_counts"() RETURNS integer
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = consent, pg_temp SET timezone = 'UTC' SET enable_seqscan = off AS $$
 DECLARE
   first_kept date;
-  room integer := 5000;
-  deleted integer;
+  of_people integer;
+  of_apps integer;
 BEGIN
   SELECT max(kept_from)::date INTO first_kept FROM consent_audit.access_dropped;
-  IF first_kept IS NULL THEN app := NULL; RETURN; END IF;
+  IF first_kept IS NULL THEN RETURN 0; END IF;
   first_kept := least(first_kept, (now() - interval '90 days')::date);
-  LOOP
-    SELECT d.day INTO of_day FROM access_day d
-      WHERE d.client_id = app AND d.day >= of_day AND d.day < first_kept ORDER BY d.day LIMIT 1;
-    IF FOUND THEN
-      DELETE FROM access_day WHERE ctid = ANY (ARRAY(SELECT d.ctid FROM access_day d
-        WHERE d.client_id = app AND d.day = of_day LIMIT room FOR UPDATE SKIP LOCKED));
-      GET DIAGNOSTICS deleted = ROW_COUNT;
-      room := room - deleted;
-      EXIT WHEN room = 0;
-      of_day := of_day + 1;
-    ELSE
-      SELECT d.client_id INTO app FROM access_day d WHERE d.client_id > app ORDER BY d.client_id LIMIT 1;
-      EXIT WHEN app IS NULL;
-      of_day := '-infinity';
-    END IF;
-  END LOOP;
+  DELETE FROM access_day WHERE ctid = ANY (ARRAY(SELECT d.ctid FROM access_day d
+    WHERE d.day < first_kept ORDER BY d.day LIMIT 5000 FOR UPDATE SKIP LOCKED));
+  GET DIAGNOSTICS of_people = ROW_COUNT;
+  DELETE FROM app_day WHERE ctid = ANY (ARRAY(SELECT d.ctid FROM app_day d
+    WHERE d.day < first_kept ORDER BY d.day LIMIT 5000 FOR UPDATE SKIP LOCKED));
+  GET DIAGNOSTICS of_apps = ROW_COUNT;
+  RETURN of_people + of_apps;
 END
 $$;
 
@@ -868,7 +830,7 @@ SELECT "make_append_only"('consent_audit.restore', 'SELECT, INSERT');
 SELECT "make_append_only"('consent_audit.restore_confirmation', 'SELECT, INSERT');
 
 REVOKE ALL ON FUNCTION "make_append_only"(regclass, text), "ensure_access_partitions"(integer), "drop_access_partitions"(integer),
-  "delete_dropped_counts"(text, date), "prune_revoked_family"(integer, integer),
+  "delete_dropped_counts"(), "prune_revoked_family"(integer, integer),
   "prune_revoked_token"(integer, integer), "prune_session_end"(integer) FROM PUBLIC;
 
 DO $$
@@ -878,13 +840,13 @@ BEGIN
     GRANT SELECT ON "consent_audit"."present_database", "consent_audit"."suspension" TO "phds_consent";
     GRANT SELECT, INSERT, UPDATE, DELETE ON "consent_audit"."instance" TO "phds_consent";
     GRANT EXECUTE ON FUNCTION "ensure_access_partitions"(integer), "drop_access_partitions"(integer),
-      "delete_dropped_counts"(text, date), "prune_revoked_family"(integer, integer),
+      "delete_dropped_counts"(), "prune_revoked_family"(integer, integer),
       "prune_revoked_token"(integer, integer), "prune_session_end"(integer) TO "phds_consent";
     -- No statement of the service deletes apps, or changes when an epoch began.
     REVOKE DELETE ON "app" FROM "phds_consent";
     REVOKE UPDATE, DELETE ON "app_epoch" FROM "phds_consent";
     REVOKE UPDATE, DELETE, TRUNCATE ON "consent_event" FROM "phds_consent";
-    REVOKE DELETE, TRUNCATE ON "access_day" FROM "phds_consent";
+    REVOKE DELETE, TRUNCATE ON "access_day", "app_day" FROM "phds_consent";
     REVOKE INSERT, UPDATE, DELETE ON "revoked_family", "revoked_token", "session_end" FROM "phds_consent";
     GRANT INSERT ("family_id", "expires_at"), UPDATE ("expires_at") ON "revoked_family" TO "phds_consent";
     GRANT INSERT ("token_hash", "expires_at"), UPDATE ("expires_at") ON "revoked_token" TO "phds_consent";

@@ -1,11 +1,11 @@
--- Counts the records of uncounted batches in access_day, and answers how many batches it took. One statement, so a
+-- Counts the records of uncounted batches in access_day and app_day, and answers how many batches it took. One statement, so a
 -- batch is uncounted or in the counts, never both or neither.
 --
 -- Few batches are uncounted at any time, so all of them are read. The records of a batch share its time and so a range
 -- of ids. Counts are written in the order of their key, so that two counters never wait for each other; the second one
 -- skips the batches that the first one has taken. The quarter hours of a day are in its row, so they add no rows.
 --
--- Indexes: access_uncounted_pkey, access_record_pkey, access_day_pkey.
+-- Indexes: access_uncounted_pkey, access_record_pkey, access_day_pkey, app_day_pkey.
 -- Values:  $1 most batches.
 WITH
 picked AS (
@@ -50,6 +50,16 @@ added AS (
     recorded_by_quarter = add_quarters(kept.recorded_by_quarter, excluded.recorded_by_quarter),
     refused_by_quarter  = add_quarters(kept.refused_by_quarter, excluded.refused_by_quarter),
     last_at  = greatest(kept.last_at, excluded.last_at)
+),
+added_to_apps AS (
+  INSERT INTO app_day AS kept (client_id, day, endpoint, recorded, refused)
+  SELECT client_id, day, endpoint, sum(recorded), sum(refused)
+  FROM counted
+  GROUP BY client_id, day, endpoint
+  ORDER BY client_id, day, endpoint
+  ON CONFLICT (client_id, day, endpoint) DO UPDATE SET
+    recorded = kept.recorded + excluded.recorded,
+    refused  = kept.refused + excluded.refused
 )
 SELECT count(*)::int AS taken
 FROM taken;
