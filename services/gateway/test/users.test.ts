@@ -226,6 +226,16 @@ describe("people's requests", () => {
     });
   });
 
+  describe('GET /partner/consent/overview', () => {
+    test('shows what health-data answers to the session', async () => {
+      gateway.backends.answer({ overview: () => ({ body: Buffer.from('{"data":[]}') }) });
+      expect((await call('GET', '/partner/consent/overview')).body).toEqual({ data: [] });
+      expect(gateway.backends.callsOf('overview')[0]).toMatchObject({ session: session() });
+      const { body } = await call('GET', '/partner/consent/overview?scope=read:mood');
+      expect(body.errors[0].parameter).toBe('scope');
+    });
+  });
+
   describe('GET /partner/consent/preview', () => {
     test('shows what an app would receive', async () => {
       gateway.backends.answer({ preview: () => ({ body: Buffer.from('{"data":{"total":1}}') }) });

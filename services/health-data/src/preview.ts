@@ -1,7 +1,8 @@
-import { DATA_PATHS, type DataPath } from '@phds/catalog/endpoints';
+import { DATA_PATHS, type DataPath, getEndpoint } from '@phds/catalog/endpoints';
 import { isDate } from '@phds/catalog/instants';
 import { localDate, startOfDay } from '@phds/catalog/local-time';
 import { METRICS, type MetricKey, metricsOfCategory } from '@phds/catalog/metrics';
+import { SUMMARY_SCOPES } from '@phds/catalog/scopes';
 import { type PreviewRequest, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { sessionOf } from '@phds/service-kit/rpc/context';
@@ -30,7 +31,7 @@ export async function preview(parts: DataParts, publicIds: PublicIds, grant: Pre
   // For read:medications, which has two endpoints, this is the list. The other one has the doses.
   const path = DATA_PATHS.find((candidate) => candidate.scope === scope);
   if (path === undefined) throw invalidRequest('scope', 'is not a known scope');
-  const { total, newest } = await readNewest(parts, publicIds, grant, path);
+  const { total, newest } = await readNewest(parts, publicIds, grant, path, NEWEST);
   const window = await findOwnWindow(parts.profiles, grant);
   const trend = await readRecentTrend(parts, userId, metricsOf(path), window);
   const doses =
@@ -40,12 +41,31 @@ export async function preview(parts: DataParts, publicIds: PublicIds, grant: Pre
   return JSON.stringify({ data: { scope, total, newest, trend, doses } });
 }
 
+/** The paths of what is held, one for each scope; summaries are computed from it. */
+const HELD = DATA_PATHS.filter(
+  ({ endpoint, scope }) => endpoint !== 'adherence' && !SUMMARY_SCOPES.includes(scope),
+);
+
+/** The number of items of each type of data that is held, and the newest one if they have a time, as JSON text. */
+export async function overview(parts: DataParts, publicIds: PublicIds, userId: string): Promise<string> {
+  const everything = { userId, dataFrom: null };
+  const data = await Promise.all(
+    HELD.map(async (path) => {
+      const { total, newest } = await readNewest(parts, publicIds, everything, path, 1);
+      const isDated = getEndpoint(path.endpoint).timeField !== null;
+      return { scope: path.scope, total, latest: isDated ? (newest[0] ?? null) : null };
+    }),
+  );
+  return JSON.stringify({ data });
+}
+
 /** The response that an app would get except for the ids, limited to a few items. */
 async function readNewest(
   parts: DataParts,
   publicIds: PublicIds,
-  { userId, dataFrom }: Previewed,
+  { userId, dataFrom }: Omit<Previewed, 'scope'>,
   path: DataPath,
+  pageSize: number,
 ): Promise<{ total: number; newest: unknown[] }> {
   const askedBy = toAsker(userId);
   const answer = await readResource(parts, {
@@ -53,7 +73,7 @@ async function readNewest(
     medicationId: '',
     parameters: {
       page: 1,
-      pageSize: NEWEST,
+      pageSize,
       window: EVERYTHING,
       metric: null,
       bucket: 'day',
@@ -70,7 +90,7 @@ async function readNewest(
   if (Array.isArray(data)) return { total: answer.total, newest: data };
   if (path.endpoint !== 'aggregations') return { total: answer.recordCount, newest: [data] };
   const { metrics } = data as { metrics: unknown[] };
-  return { total: metrics.length, newest: metrics.slice(0, NEWEST) };
+  return { total: metrics.length, newest: metrics.slice(0, pageSize) };
 }
 
 /** The reader name of a person looking at their own data; no client id contains a space. */
@@ -129,7 +149,11 @@ export function createPreviewService(dependencies: {
         const grant = { userId, scope: request.scope, dataFrom: findDataFrom(request) };
         return { body: new TextEncoder().encode(await preview(data, publicIds, grant)) };
       },
+      overview: async (_, context) => {
+        const { userId } = await verifySession(sessionOf(context));
+        return { body: new TextEncoder().encode(await overview(data, publicIds, userId)) };
+      },
     },
-    { preview: ['gateway'] },
+    { preview: ['gateway'], overview: ['gateway'] },
   );
 }

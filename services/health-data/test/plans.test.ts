@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { CATEGORY_SLUGS } from '@phds/catalog/categories';
 import { METRICS } from '@phds/catalog/metrics';
 import { type Asked, capture, explain, type Plan } from '@phds/test-kit/plans';
 import { createStores, type Stores } from './every-store.ts';
@@ -106,6 +107,12 @@ const READS: readonly (readonly [name: string, read: Read, atMost: number, index
     'the newest of several people',
     together(...[...PEOPLE, 'nobody'].map((userId) => list({ userId })), list({ category: 'activity' })),
     5 * 30,
+    BY_CATEGORY,
+  ],
+  [
+    'the newest one of each category',
+    together(...CATEGORY_SLUGS.map((category) => list({ category, limit: 1 }))),
+    100,
     BY_CATEGORY,
   ],
   [

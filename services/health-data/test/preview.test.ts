@@ -1,6 +1,6 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
-import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { SCOPE_NAMES, SUMMARY_SCOPES } from '@phds/catalog/scopes';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { bodyOf, NOW, reading, reasonOf, refusalOf, shareHarness } from './harness.ts';
@@ -140,5 +140,37 @@ describe('Preview', () => {
     expect(await reasonOf(call({ [SESSION_METADATA]: 'garbage' }))).toBe('unauthorized');
     expect(await reasonOf(call((await harness.about('ada')).headers))).toBe('unauthorized');
     expect((await refusalOf(preview('read:everything'))).violations[0]?.parameter).toBe('scope');
+  });
+});
+
+describe('Overview', () => {
+  const overview = async (userId: string) => {
+    const session = await harness.sessions.issueSession(userId);
+    const { body } = await harness.previews.overview({}, { headers: { [SESSION_METADATA]: session } });
+    return JSON.parse(new TextDecoder().decode(body)).data as {
+      scope: string;
+      total: number;
+      latest: unknown;
+    }[];
+  };
+
+  test('tells of each type that is held how much there is, and the newest as an app would receive it', async () => {
+    harness.consent.forget();
+    const found = new Map((await overview('ada')).map(({ scope, ...held }) => [scope, held]));
+    const held = SCOPE_NAMES.filter((scope) => !SUMMARY_SCOPES.includes(scope));
+    expect([...found.keys()].toSorted()).toEqual(held.toSorted());
+    expect(found.get('read:health-data:heart')).toMatchObject({
+      total: 9,
+      latest: { type: 'Heart Rate', value: 66, unit: '/min', timestamp: '2026-02-26T10:00:00.000Z' },
+    });
+    // Medications have no time, so none is the newest.
+    expect(found.get('read:medications')).toEqual({ total: 1, latest: null });
+    expect(found.get('read:profile')).toEqual({ total: 1, latest: null });
+    expect(found.get('read:mood')).toEqual({ total: 0, latest: null });
+    expect(harness.consent.accesses).toHaveLength(0);
+  });
+
+  test('requires a session', async () => {
+    expect(await reasonOf(harness.previews.overview({}))).toBe('unauthorized');
   });
 });

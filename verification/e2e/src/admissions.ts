@@ -80,7 +80,7 @@ const ADMITTED: Table = {
   },
   'health-data': {
     'phds.healthdata.v1.HealthDataService': { gateway: 'Read Reads' },
-    'phds.healthdata.v1.PreviewService': { gateway: 'Preview' },
+    'phds.healthdata.v1.PreviewService': { gateway: 'Preview Overview' },
     'phds.healthdata.v1.IngestionService': {
       importer: INGESTION,
       'example-service': INGESTION,

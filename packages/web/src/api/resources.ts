@@ -42,6 +42,8 @@ export type AppChange = Schemas['AppChange'];
 export type KnownApp = Schemas['ConnectedApp'];
 
 export type Preview = DataOf<'previewData'>;
+/** How much data of one type is held. */
+export type HeldData = DataOf<'listOwnData'>[number];
 export type TrendPoint = Preview['trend'][number];
 
 export type DeveloperApp = Schemas['App'];

@@ -39,17 +39,37 @@ test.each([
   page.see(title);
 });
 
-test('all types are listed with the number of apps that can read each, and each has a page', async () => {
+test('all types are listed with how much there is, the newest and the apps that can read it, and each has a page', async () => {
   const body = ['read:health-data:body-composition'] as const;
   const grants = [
     grantOf(),
     grantOf({ id: 'grt_2', scopes: body }),
     grantOf({ id: 'grt_3', status: 'expired' }),
   ];
-  await using page = await openPage('/data', { answers: answersOf(...grants) });
+  const timestamp = after(0);
+  const heart = { id: 'rdg_1', type: 'Heart Rate', value: 69, unit: '/min', timestamp, source: 'iphone' };
+  const listOwnData = {
+    data: [
+      { scope: 'read:health-data:heart', total: 7135, latest: heart },
+      { scope: 'read:weight', total: 1, latest: { id: 'wgt_1', weightKg: 65.2, date: '2026-11-22' } },
+      { scope: 'read:conditions', total: 1, latest: { id: 'cnd_1', name: 'Asthma', sinceDate: '2019' } },
+      { scope: 'read:mood', total: 0, latest: null },
+    ],
+  } as BodyOf<'listOwnData'>;
+  await using page = await openPage('/data', { answers: { ...answersOf(...grants), listOwnData } });
   const rows = screen.getAllByRole('listitem').map(textOf);
   expect(rows).toHaveLength(SCOPE_NAMES.length);
-  expect(rows).toEqual(expect.arrayContaining(['Heartshared with 1 app', 'Weight by dayshared with 1 app']));
+  expect(rows).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(
+        /^HeartHeart rate: 69 beats per minute · \d+ \w+ 20\d\d, [\d:]{5}7,135 records · shared with 1 app$/,
+      ),
+      'Weight by day65.2 kg · 22 Nov 20261 record · shared with 1 app',
+      'ConditionsAsthma · 20191 record · not shared',
+      'Moodnothing yet · shared with 1 app',
+      'Trends of all health datanot shared',
+    ]),
+  );
   await page.press('Heart', 'link');
   expect(page.path).toBe('/data/read:health-data:heart');
   page.see(/^Latest records: 5 of /);

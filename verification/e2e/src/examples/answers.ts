@@ -149,6 +149,7 @@ async function recordAsPerson({ recorder, person: bearer }: Story, { grantId }: 
   await record('summarizeAccesses', 'GET /partner/consent/accesses/summary?pageSize=2');
   await record('exportAccesses', `GET /partner/consent/accesses.csv?grantId=${grantId}`);
   await record('previewData', 'GET /partner/consent/preview?scope=read:weight');
+  await record('listOwnData', 'GET /partner/consent/overview');
   await record('requestDeletion', `POST ${grant}/deletion-request`);
 }
 

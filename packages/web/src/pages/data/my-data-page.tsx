@@ -1,5 +1,7 @@
 import { SCOPES, type Scope } from '@phds/catalog/scopes';
 import { useGrants } from '../../api/grants.ts';
+import { useOverview } from '../../api/preview.ts';
+import type { HeldData } from '../../api/resources.ts';
 import { Soft, Stack } from '../../ui/card.tsx';
 import { BackLink, Narrow, PageHeading } from '../../ui/layout.tsx';
 import { findReaders } from '../../ui/readers.ts';
@@ -7,49 +9,72 @@ import { Resource } from '../../ui/resource.tsx';
 import { Chevron, RowLink, Rows, RowWords } from '../../ui/rows.tsx';
 import { groupByCategory, scopeTitle } from '../../ui/scopes.ts';
 import style from './my-data-page.module.css';
+import { newestText } from './newest-text.ts';
 import { ScopePreview } from './scope-preview.tsx';
 import { text } from './texts.ts';
 
-/** Every type of data, with the number of apps that can read it. */
+/** Every type of data: how much there is, the newest, and the number of apps that can read it. */
 export function MyDataPage() {
   const grants = useGrants();
+  const overview = useOverview();
   return (
     <Narrow>
       <PageHeading title={text('title')} lead={text('lead')} />
       <Resource query={grants}>
         {(found) => (
-          <Stack>
-            {groupByCategory(SCOPES).map(({ category, items }) => (
-              <section key={category} aria-label={category}>
-                <Stack tight>
-                  <h2>{category}</h2>
-                  <Rows>
-                    {items.map(({ scope }) => (
-                      <Type key={scope} scope={scope} count={findReaders(found, scope).length} />
-                    ))}
-                  </Rows>
-                </Stack>
-              </section>
-            ))}
-          </Stack>
+          <Resource query={overview}>
+            {(held) => (
+              <Stack>
+                {groupByCategory(SCOPES).map(({ category, items }) => (
+                  <section key={category} aria-label={category}>
+                    <Stack tight>
+                      <h2>{category}</h2>
+                      <Rows>
+                        {items.map(({ scope }) => (
+                          <Type
+                            key={scope}
+                            scope={scope}
+                            held={held.find((one) => one.scope === scope)}
+                            readers={findReaders(found, scope).length}
+                          />
+                        ))}
+                      </Rows>
+                    </Stack>
+                  </section>
+                ))}
+              </Stack>
+            )}
+          </Resource>
         )}
       </Resource>
     </Narrow>
   );
 }
 
-function Type({ scope, count }: { readonly scope: Scope; readonly count: number }) {
-  const id = `apps-${scope}`;
+function Type({
+  scope,
+  held,
+  readers,
+}: {
+  readonly scope: Scope;
+  /** Absent for summaries, which are computed. */
+  readonly held: HeldData | undefined;
+  readonly readers: number;
+}) {
+  const id = `of-${scope}`;
+  const newest = held?.latest ? newestText(held.latest) : '';
   return (
     <li>
       <RowWords>
         <RowLink to={`/data/${scope}`} describedBy={id}>
           {scopeTitle(scope)}
         </RowLink>
+        <div id={id} className={style['about']}>
+          {newest === '' ? null : <div className={style['newest']}>{newest}</div>}
+          {held === undefined ? '' : `${text('held', { count: held.total })} · `}
+          {text('sharedWith', { count: readers })}
+        </div>
       </RowWords>
-      <span id={id} className={style['readers']}>
-        {text('sharedWith', { count })}
-      </span>
       <Chevron />
     </li>
   );

@@ -62,7 +62,7 @@ function fieldsOf(items: readonly Item[]): string[] {
 }
 
 /** The value of a field of the data API, for a person to read. */
-function fieldText(item: Nested, field: string): string {
+export function fieldText(item: Nested, field: string): string {
   const value = item[field];
   const { type, unit } = item;
   if (value === null || value === undefined) return ABSENT;

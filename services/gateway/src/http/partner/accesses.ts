@@ -88,6 +88,19 @@ const previewJson = z.object({
     .optional()
     .meta({ description: 'For `read:medications`.' }),
 });
+
+/** health-data writes this body. */
+const overviewJson = z.array(
+  z.object({
+    scope,
+    total: count,
+    latest: z.looseObject({}).nullable().meta({
+      description:
+        'As the endpoint of the scope shows it; null if there is none, and for items without a time.',
+    }),
+  }),
+);
+
 /** One access as the user sees it: what was read or refused, without values. */
 function toAccessJson(record: AccessRecord): z.infer<typeof accessJson> {
   const outcome = record.verdict === Verdict.RELEASED ? 'released' : 'refused';
@@ -235,6 +248,15 @@ export const ACCESS_OPERATIONS: readonly MountedOperation[] = [
     answers: { 200: { description: 'Newest items and a trend.', body: dataOf(previewJson) } },
     handle: showPreview,
   }),
+  sessionOperation({
+    method: 'GET',
+    path: '/partner/consent/overview',
+    operationId: 'listOwnData',
+    summary: 'See how much data of each type is held, and the newest item',
+    description: 'Without the two summaries, which are computed from readings.',
+    answers: { 200: { description: 'One entry for each scope.', body: dataOf(overviewJson) } },
+    handle: showOverview,
+  }),
   jsonOperation({
     method: 'GET',
     path: '/partner/session',
@@ -298,8 +320,20 @@ async function showPreview(exchange: Exchange): Promise<void> {
     { scope: wanted, dataFrom },
     onBehalf(exchange),
   );
+  sendBody(exchange, body);
+}
+
+async function showOverview(exchange: Exchange): Promise<void> {
+  readQuery(exchange.request.originalUrl, {}).check();
+  await takeCost(exchange, COST_OF_PREVIEW);
+  const { body } = await exchange.gateway.backends.previews.overview({}, onBehalf(exchange));
+  sendBody(exchange, body);
+}
+
+/** Sends JSON that health-data has written. */
+function sendBody({ response }: Exchange, body: Uint8Array): void {
   const headers = { 'Content-Type': 'application/json; charset=utf-8' };
-  send(exchange.response, 200, headers, Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+  send(response, 200, headers, Buffer.from(body.buffer, body.byteOffset, body.byteLength));
 }
 
 /** Concurrent exports allowed for one person; each holds a connection and memory. */
