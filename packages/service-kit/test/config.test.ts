@@ -96,7 +96,6 @@ describe('readConfig', () => {
         SESSION_ISSUER: 'https://id.example',
         SESSION_AUDIENCE: ['phds'],
         SESSION_USER_ID_CLAIM: 'sub',
-        SESSION_JWKS_TIMEOUT_MS: 2_000,
         SESSION_JWKS,
       });
     },

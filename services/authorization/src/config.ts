@@ -18,6 +18,7 @@ import {
   refuseLoopbackElsewhere,
   rpcSettings,
   sessionSettings,
+  toDeadlines,
 } from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
 import { PUBLIC_APPS } from './app.ts';
@@ -29,7 +30,6 @@ const settings = z.object({
   ...sessionSettings,
   ...rpcSettings({ rpc: 7001, probes: 7101 }),
   CONSENT_ADDRESS: address('127.0.0.1:7002').describe('gRPC port of consent.'),
-  CONSENT_DEADLINE_MS: durationMs(1_500).describe('Maximum wait for an answer of consent.'),
   ISSUER: z
     .url()
     .regex(/[^/]$/, 'must not end with a slash')
@@ -95,9 +95,13 @@ export const CONSTANTS = {
   RESTORE_CHECK_INTERVAL_MS,
 };
 
-export type Config = Readonly<z.infer<typeof configSchema> & typeof CONSTANTS>;
+/** Milliseconds for which authorization waits. DEADLINE_FACTOR multiplies them. */
+const DEADLINES = { CONSENT_DEADLINE_MS: 1_500 };
+
+export type Config = Readonly<z.infer<typeof configSchema> & typeof CONSTANTS & typeof DEADLINES>;
 
 /** Reads the environment. Throws an error that names every invalid setting. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Config {
-  return { ...CONSTANTS, ...readConfig(configSchema, env) };
+  const settings = readConfig(configSchema, env);
+  return { ...CONSTANTS, ...toDeadlines(settings, DEADLINES), ...settings };
 }

@@ -111,7 +111,7 @@ export async function startHarness(
     ISSUER,
     DERIVATION_KEY: randomBytes(32).toString('base64'),
     ASSERTION_PRIVATE_KEY: keys.pem('authorization'),
-    CONSENT_DEADLINE_MS: '10000',
+    DEADLINE_FACTOR: '10',
     DEVELOPERS: 'anyone',
     APP_APPROVAL: 'none',
     ...settings,

@@ -1,7 +1,7 @@
 import { readConfig } from '@phds/service-kit/settings/config';
-import { refuseSandboxWithPeople, requireRedisTls } from '@phds/service-kit/settings/settings';
+import { refuseSandboxWithPeople, requireRedisTls, toDeadlines } from '@phds/service-kit/settings/settings';
 import type { z } from 'zod';
-import { CONSTANTS, gatewaySettings } from './settings.ts';
+import { CONSTANTS, DEADLINES, gatewaySettings } from './settings.ts';
 
 /** The settings of the gateway. `KEY_FILE` names a file with the value of KEY. */
 export const configSchema = gatewaySettings.superRefine((settings, context) => {
@@ -53,7 +53,8 @@ export interface OpenidSettings {
 
 export type Config = Readonly<
   Settings &
-    typeof CONSTANTS & {
+    typeof CONSTANTS &
+    typeof DEADLINES & {
       /** Null when nobody can sign in here. */
       openid: OpenidSettings | null;
     }
@@ -64,6 +65,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Config {
   const settings = readConfig(configSchema, env);
   return Object.freeze({
     ...CONSTANTS,
+    ...toDeadlines(settings, DEADLINES),
     ...settings,
     openid: toOpenidSettings(settings),
   });

@@ -19,31 +19,40 @@ import {
 import { z } from 'zod';
 import { limitTable } from './limits/limit-table.ts';
 
-/** A line of the section "This deployment" of the documentation for partners. */
-const stated = (what: string) =>
-  z
-    .string()
-    .max(300)
-    .regex(/^[^\r\n]+$/, 'must be one line')
-    .optional()
-    .meta({ unit: 'text', fallback: '*not stated*' })
-    .describe(`${what}.`);
+const line = z
+  .string('must be a text')
+  .max(300)
+  .regex(/^[^\r\n]+$/, 'must be one line')
+  .optional();
+
+/** What partners and people are told about the deployment. */
+const DEPLOYMENT = z.strictObject(
+  {
+    operator: line,
+    contact: line,
+    terms: line,
+    statusPage: line,
+    webhookSenders: line,
+    region: line,
+    privacyNotice: z
+      .string()
+      .regex(/^https:\/\/[^\s"<>]+$/, 'must be https://…')
+      .optional(),
+  },
+  'must be JSON of operator, contact, terms, statusPage, webhookSenders, region, privacyNotice',
+);
 
 const deployment = {
-  DEPLOYMENT_OPERATOR: stated(
-    'Who runs this deployment; in the footer of every page, and on *Before you go live*, like the next five',
-  ),
-  DEPLOYMENT_CONTACT: stated('Where partners ask for help'),
-  DEPLOYMENT_TERMS: stated('Address of the terms for partners'),
-  DEPLOYMENT_STATUS_PAGE: stated('Address of the status page'),
-  DEPLOYMENT_WEBHOOK_SENDERS: stated('Addresses from which webhooks are sent'),
-  DEPLOYMENT_REGION: stated('Where the data is stored'),
-  DEPLOYMENT_PRIVACY_NOTICE: z
+  DEPLOYMENT: z
     .string()
-    .regex(/^https:\/\/[^\s"<>]+$/, 'must be https://…')
-    .optional()
-    .meta({ unit: '`https://…`', fallback: 'none: no link' })
-    .describe('Address of the privacy notice for people, linked in the footer of every page.'),
+    .default('{}')
+    .transform(parseJson)
+    .pipe(DEPLOYMENT)
+    .meta({ unit: 'JSON object of texts', fallback: 'none: *not stated*' })
+    .describe(
+      'What *Before you go live* says: `operator`, `contact` for partners, `terms`, `statusPage`, `webhookSenders` (addresses), `region` ' +
+        'of the data. The footer of every page has `operator`, and links `privacyNotice` (`https://…`).',
+    ),
   SUPPORT_URL: z
     .string()
     .regex(
@@ -157,7 +166,6 @@ const signIn = {
     .optional()
     .meta({ fallback: 'required with `OIDC_ISSUER`' })
     .describe('Encrypts sign-ins in progress; the same for all gateways.'),
-  OIDC_DEADLINE_MS: durationMs(5_000).describe('Maximum wait for an answer of the provider.'),
 } as const;
 
 /** Every setting of the gateway, before those that depend on each other are compared. */
@@ -176,9 +184,6 @@ export const gatewaySettings = z.object({
   AUTHORIZATION_ADDRESS: address('127.0.0.1:7001').describe('gRPC port of authorization.'),
   CONSENT_ADDRESS: address('127.0.0.1:7002').describe('gRPC port of consent.'),
   HEALTH_DATA_ADDRESS: address('127.0.0.1:7003').describe('gRPC port of health-data.'),
-  AUTHORIZATION_DEADLINE_MS: durationMs(2_000).describe('Maximum wait for an answer of authorization.'),
-  CONSENT_DEADLINE_MS: durationMs(2_000).describe('Maximum wait for an answer of consent.'),
-  HEALTH_DATA_DEADLINE_MS: durationMs(3_000).describe('Maximum wait for an answer of health-data.'),
   ...redisSettings,
   REDIS_COMMAND_TIMEOUT_MS: durationMs(250).describe(
     'Maximum wait for Redis; after it, the gateway goes on alone.',
@@ -193,9 +198,6 @@ export const gatewaySettings = z.object({
     'Number of proxies in front ([which address counts](in-front.md)).',
   ),
   ...connectionSettings,
-  CACHE_TTL_MS: integer(50_000, { max: REVOCATION_PROPAGATION_SECONDS * 1000 - 5_000, unit: 'ms' }).describe(
-    'Maximum lifetime of a cached access token; the minimum is half of it.',
-  ),
   RECEIPT_PUBLIC_KEYS: publicKeys
     .meta({ unit: 'JWKS of Ed25519 keys', fallback: 'none' })
     .describe('Present and earlier public keys of consent receipts, published at `/.well-known/jwks.json`.'),
@@ -224,9 +226,20 @@ export const CONSTANTS = {
   MIN_READ_BYTES_PER_SECOND: 4_096,
   /** Minimum time before a failed authentication is answered. */
   AUTH_FAILURE_FLOOR_MS: 25,
+  /** Maximum lifetime of a cached access token; the minimum is half of it. */
+  CACHE_TTL_MS: REVOCATION_PROPAGATION_SECONDS * 1_000 - 10_000,
   CACHE_MAX_TOKENS: 50_000,
   /** Interval at which counts of refused requests are sent to consent. */
   USAGE_INTERVAL_MS: 5_000,
   /** Interval at which the request log of the apps is moved to Redis. */
   REQUEST_LOG_INTERVAL_MS: 1_000,
+};
+
+/** Milliseconds for which the gateway waits for each. DEADLINE_FACTOR multiplies them. */
+export const DEADLINES = {
+  AUTHORIZATION_DEADLINE_MS: 2_000,
+  CONSENT_DEADLINE_MS: 2_000,
+  HEALTH_DATA_DEADLINE_MS: 3_000,
+  /** Of the OpenID provider. */
+  OIDC_DEADLINE_MS: 5_000,
 };

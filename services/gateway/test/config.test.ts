@@ -53,6 +53,36 @@ test.each([
   );
 });
 
+test('what is stated of the deployment is text, and the privacy notice an address', () => {
+  const read = (DEPLOYMENT: string) => readEnvironment({ ...REQUIRED, DEPLOYMENT }).DEPLOYMENT;
+  const stated = { operator: 'Clinic', privacyNotice: 'https://clinic.test/privacy' };
+  expect(read(JSON.stringify(stated))).toEqual(stated);
+  expect(read('')).toEqual({});
+  const allowed = 'DEPLOYMENT: must be JSON of operator, contact';
+  for (const [wrong, reason] of [
+    ['Clinic', allowed],
+    ['{"owner":"Clinic"}', allowed],
+    ['{"operator":1}', 'DEPLOYMENT.operator: must be a text'],
+    ['{"terms":"a\\nb"}', 'DEPLOYMENT.terms: must be one line'],
+    ['{"privacyNotice":"javascript:x"}', 'DEPLOYMENT.privacyNotice: must be https://…'],
+  ] as const)
+    expect(() => read(wrong)).toThrow(reason);
+});
+
+test('deadlines are multiplied, and nothing else is', () => {
+  const [once, thrice] = ['1', '3'].map((DEADLINE_FACTOR) =>
+    readEnvironment({ ...REQUIRED, DEADLINE_FACTOR }),
+  );
+  expect(thrice).toEqual({
+    ...once,
+    DEADLINE_FACTOR: 3,
+    AUTHORIZATION_DEADLINE_MS: 6_000,
+    CONSENT_DEADLINE_MS: 6_000,
+    HEALTH_DATA_DEADLINE_MS: 9_000,
+    OIDC_DEADLINE_MS: 15_000,
+  });
+});
+
 describe('the OpenID provider', () => {
   const PROVIDER = {
     OIDC_ISSUER: 'https://id.test',

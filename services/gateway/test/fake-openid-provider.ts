@@ -73,7 +73,6 @@ export async function startFakeOpenidProvider(): Promise<FakeOpenidProvider> {
       OIDC_ISSUER: issuer,
       OIDC_CLIENT_ID: CLIENT.id,
       OIDC_CLIENT_SECRET: CLIENT.secret,
-      OIDC_DEADLINE_MS: '20000',
       SIGN_IN_KEY: Buffer.alloc(32, 7).toString('base64'),
       SESSION_ISSUER: issuer,
       SESSION_AUDIENCE: CLIENT.id,

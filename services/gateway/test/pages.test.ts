@@ -25,7 +25,7 @@ describe('documentation', () => {
   files.write('docs/assets/chunks/page.1.js', `plain("${url}")`);
   files.write('docs/.built-from', 'not to be served');
   const built = join(files.directory, 'docs');
-  const settings = { PUBLIC_URL: 'https://data.example', DEPLOYMENT_OPERATOR: 'Clinic <A>' };
+  const settings = { PUBLIC_URL: 'https://data.example', DEPLOYMENT: '{"operator":"Clinic <A>"}' };
   const gateway = shareTestGateway(settings, { constants: { DOCS_DIRECTORY: built } });
   const SHORT = 'public, max-age=300';
 
@@ -158,16 +158,12 @@ describe('the web app', () => {
   files.write('assets/a-1.js.br', brotliCompressSync('plain()'));
   const gone = files.write('assets/gone-1.css', 'a{}');
   files.write('secret.txt', 'not to be served');
-  const deadlines = { AUTHORIZATION_DEADLINE_MS: '5000', CONSENT_DEADLINE_MS: '3000' };
+  const deadlines = { AUTHORIZATION_DEADLINE_MS: 5_000, CONSENT_DEADLINE_MS: 3_000 };
   const stated = {
-    DEPLOYMENT_OPERATOR: 'Clinic <A>',
-    DEPLOYMENT_PRIVACY_NOTICE: 'https://clinic.test/privacy',
+    DEPLOYMENT: JSON.stringify({ operator: 'Clinic <A>', privacyNotice: 'https://clinic.test/privacy' }),
     SUPPORT_URL: 'https://help.test/?topic=apps&lang=en',
   };
-  const gateway = shareTestGateway(
-    { ...deadlines, ...stated },
-    { constants: { WEB_DIRECTORY: files.directory } },
-  );
+  const gateway = shareTestGateway(stated, { constants: { ...deadlines, WEB_DIRECTORY: files.directory } });
 
   const get = async (path: string, headers: Record<string, string> = {}) => {
     const response = await gateway.fetch(path, { headers, redirect: 'manual' });

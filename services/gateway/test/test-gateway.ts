@@ -15,14 +15,17 @@ import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createSessionIssuer, type SessionIssuer } from '@phds/test-kit/session-issuer';
 import { readEnvironment } from '../src/config.ts';
 import { createService } from '../src/service.ts';
-import type { CONSTANTS } from '../src/settings.ts';
+import type { CONSTANTS, DEADLINES } from '../src/settings.ts';
 import { type Answers, startFakeBackends } from './fake-backends.ts';
 
 /** A real gateway in front of fake services. */
 export type TestGateway = Awaited<ReturnType<typeof startTestGateway>>;
 
 /** What the services answer from the beginning. `issuer` is by default the gateway's. */
-type AtStart = Answers & { readonly issuer?: string; readonly constants?: Partial<typeof CONSTANTS> };
+type AtStart = Answers & {
+  readonly issuer?: string;
+  readonly constants?: Partial<typeof CONSTANTS & typeof DEADLINES>;
+};
 
 export async function startTestGateway(
   env: Readonly<Record<string, string>> = {},
@@ -42,9 +45,7 @@ export async function startTestGateway(
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,
     // A busy machine must not make a service appear unavailable.
-    AUTHORIZATION_DEADLINE_MS: '20000',
-    CONSENT_DEADLINE_MS: '20000',
-    HEALTH_DATA_DEADLINE_MS: '20000',
+    DEADLINE_FACTOR: '10',
     REDIS_COMMAND_TIMEOUT_MS: '20000',
     ...backends.settings,
     ...env,

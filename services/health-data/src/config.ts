@@ -44,7 +44,7 @@ const settings = z.object({
   ),
   ACCESS_WAIT_MS: durationMs(1_500).describe('Maximum wait of an answer before its record is sent.'),
   SUMMARY_SCAN_TIMEOUT_MS: durationMs(2_000).describe(
-    "Statement timeout of a summary of all readings; 1.25 times it must be below the gateway's `HEALTH_DATA_DEADLINE_MS`.",
+    'Statement timeout of a summary of all readings; 1.25 times it must be below the 3 s (times `DEADLINE_FACTOR`) of the gateway.',
   ),
 });
 

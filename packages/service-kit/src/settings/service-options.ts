@@ -84,13 +84,15 @@ export interface SessionVerification extends AsyncDisposable {
   readonly keys: SessionKeys;
 }
 
+const SESSION_KEYS_TIMEOUT_MS = 2_000;
+
 /** Opens the keys of the identity provider, and creates the verifier of the accepted sessions. */
 export function openSessionVerification(
-  config: Settings<typeof sessionSettings>,
+  config: Settings<typeof sessionSettings> & Pick<CommonSettings, 'DEADLINE_FACTOR'>,
   { clock = systemClock, failureOf }: { readonly clock?: Clock; readonly failureOf: FailureReports },
 ): SessionVerification {
   const keys = openSessionKeys(config.SESSION_JWKS, {
-    timeoutMs: config.SESSION_JWKS_TIMEOUT_MS,
+    timeoutMs: SESSION_KEYS_TIMEOUT_MS * config.DEADLINE_FACTOR,
     onFailure: failureOf('fetching the keys of the identity provider'),
   });
   const verify = createSessionVerifier({

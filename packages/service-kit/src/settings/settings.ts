@@ -71,10 +71,22 @@ export const commonSettings = {
     .describe(
       'Time for which the service still serves after SIGTERM ([which value](upgrade-and-release.md#how-a-process-stops)).',
     ),
+  DEADLINE_FACTOR: integer(1, { min: 1, max: 100, unit: 'times' }).describe(
+    'Multiplies the time for which other services and the OpenID provider are waited for, on slow machines or networks.',
+  ),
   SERVICE_PRIVATE_KEY: privateKey().describe('Private key for service tokens.'),
   ...callerSettings(),
   ...tlsSettings,
 } as const;
+
+/** Waiting times in milliseconds, multiplied by DEADLINE_FACTOR. */
+export function toDeadlines<Name extends string>(
+  { DEADLINE_FACTOR: factor }: { readonly DEADLINE_FACTOR: number },
+  deadlines: Readonly<Record<Name, number>>,
+): Record<Name, number> {
+  const scaled = Object.entries<number>(deadlines).map(([name, ms]) => [name, ms * factor]);
+  return Object.fromEntries(scaled);
+}
 
 /** The port of /livez, /readyz and /metrics, which every service has. */
 export function probePort(fallback: number) {
@@ -206,7 +218,6 @@ export const sessionSettings = {
     .refine(isKeySource, 'must be an https URL, an http URL on this machine, or a JWKS with keys')
     .meta({ unit: 'URL of a JWKS, or the JWKS' })
     .describe("The identity provider's public keys."),
-  SESSION_JWKS_TIMEOUT_MS: durationMs(2_000).describe('Maximum wait for the JWKS.'),
 } as const;
 
 /** The settings of a service with a database. */

@@ -20,7 +20,11 @@ const START = {
     authorization.createService(authorizationConfig.readEnvironment(settings), { log }),
   'health-data': (settings, log) =>
     healthData.createService(healthDataConfig.readEnvironment(settings), { log }),
-  gateway: (settings, log) => gateway.createService(gatewayConfig.readEnvironment(settings), { log }),
+  gateway: (settings, log) => {
+    const config = gatewayConfig.readEnvironment(settings);
+    // Gateways soon ask authorization again, which signs a new assertion.
+    return gateway.createService({ ...config, CACHE_TTL_MS: 200 }, { log });
+  },
 } satisfies Record<string, Start>;
 
 export type ServiceName = keyof typeof START;
@@ -140,9 +144,7 @@ function toSharedSettings(replicas: Replicas): Settings {
     DERIVATION_KEY: secret(),
     PUBLIC_ID_KEY: secret(),
     WEBHOOK_KEY: secret(),
-    AUTHORIZATION_DEADLINE_MS: PATIENT_MS,
-    CONSENT_DEADLINE_MS: PATIENT_MS,
-    HEALTH_DATA_DEADLINE_MS: PATIENT_MS,
+    DEADLINE_FACTOR: '10',
     ACCESS_QUEUE_WAIT_MS: PATIENT_MS,
     ACCESS_WAIT_MS: PATIENT_MS,
     DATABASE_CONNECT_TIMEOUT_MS: PATIENT_MS,
@@ -151,7 +153,5 @@ function toSharedSettings(replicas: Replicas): Settings {
     DEVELOPERS: 'anyone',
     APP_APPROVAL: 'none',
     LIMITS: 'app-user=1000000,app=1000000,client=1000000,user=1000000',
-    // Gateways soon ask authorization again, which signs a new assertion.
-    CACHE_TTL_MS: '200',
   };
 }

@@ -47,7 +47,7 @@ export const EDGE_FAULTS: readonly Fault[] = EDGES.map((edge) => ({
   },
 }));
 
-/** Longer than every caller's deadline (the longest is HEALTH_DATA_DEADLINE_MS, 3 s), so that no response arrives in time. */
+/** Longer than every caller's deadline (the longest is the gateway's for health-data, 3 s), so that no response arrives in time. */
 const DELAY_MS = 3_500;
 const SLOWER_EVERY_MS = 8_000;
 

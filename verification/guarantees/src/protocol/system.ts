@@ -187,6 +187,7 @@ function toSettings(service: string, databaseUrl: string, keys: ServiceKeys, ses
     DERIVATION_KEY: randomBytes(32).toString('base64'),
     ISSUER: 'https://phds.test',
     CONSENT_DEADLINE_MS: '10000',
+    DEADLINE_FACTOR: '10',
   };
 }
 

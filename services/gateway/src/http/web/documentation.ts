@@ -53,18 +53,10 @@ function sendSecurityContact({ gateway, response }: Exchange): void {
 }
 
 /** What the pages call `{{operator}}` and so on. */
-function statementsOf(config: Config): Readonly<Record<string, string>> {
-  return {
-    operator: config.DEPLOYMENT_OPERATOR ?? NOT_STATED,
-    contact: config.DEPLOYMENT_CONTACT ?? NOT_STATED,
-    terms: config.DEPLOYMENT_TERMS ?? NOT_STATED,
-    'status page': config.DEPLOYMENT_STATUS_PAGE ?? NOT_STATED,
-    'webhook senders': config.DEPLOYMENT_WEBHOOK_SENDERS ?? NOT_STATED,
-    region: config.DEPLOYMENT_REGION ?? NOT_STATED,
-  };
+function statementsOf({ DEPLOYMENT: stated }: Config): Readonly<Record<string, string>> {
+  const names = ['operator', 'contact', 'terms', 'statusPage', 'webhookSenders', 'region'] as const;
+  return Object.fromEntries(names.map((name) => [name, stated[name] ?? 'not stated']));
 }
-
-const NOT_STATED = 'not stated';
 
 /** The address of the local stack. The examples of the documentation use it. */
 const WRITTEN_URL = 'http://localhost:8080';

@@ -35,8 +35,8 @@ export function loadWebPage(config: Config): Gateway['webPage'] {
 /** What the footer of the pages says of the deployment. */
 function toDeployment(config: Config) {
   return {
-    operator: config.DEPLOYMENT_OPERATOR,
-    privacyUrl: config.DEPLOYMENT_PRIVACY_NOTICE,
+    operator: config.DEPLOYMENT.operator,
+    privacyUrl: config.DEPLOYMENT.privacyNotice,
     supportUrl: config.SUPPORT_URL,
   };
 }
