@@ -299,7 +299,7 @@ describe('importing a bundle', () => {
           examples: ['entry[6] Observation/o4'],
         },
       ],
-      leftOut: [{ reason: 'financial', types: { Claim: 1 } }],
+      leftOut: [{ reason: 'is not imported by itself', types: { Claim: 1 } }],
     });
     expect(service.profiles).toMatchObject([
       { userId: 'ada', name: 'Ada Lovelace', gender: 'female', dateOfBirth: '1815-12-10', bloodType: 'A+' },
@@ -324,7 +324,7 @@ describe('importing a bundle', () => {
       'Profile: name, gender, dateOfBirth, bloodType',
       '',
       'Left out on purpose',
-      '  financial: Claim 1',
+      '  is not imported by itself: Claim 1',
       '',
       'Refused',
       '  1 × Observation: date is only a year (entry[6] Observation/o4)',

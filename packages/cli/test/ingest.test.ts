@@ -97,20 +97,6 @@ describe('sending in batches', () => {
     expect(service.mostAtOnce).toBe(3);
   });
 
-  test('a refusal by the service is reported with the position in the file', async () => {
-    service.refusedValue = 999;
-    const run = await send(
-      (run) => {
-        run.reading(reading(1), 1);
-        run.reading(reading(2, { value: 999 }), 2);
-      },
-      { describe: (origin) => `line ${origin}` },
-    );
-    expect(run.total().refused).toEqual([
-      { type: 'Heart Rate', reason: 'value is outside the plausible range', count: 1, examples: ['line 2'] },
-    ]);
-  });
-
   test('of readings with the same natural key the last one is kept, however batches overlap', async () => {
     await send(
       async (run) => {

@@ -18,7 +18,6 @@ import {
   explainCall,
   type OperatorSurroundings,
   PAGE_SIZE,
-  reportFailedCall,
   toInstant,
 } from '../operator/connection.ts';
 import {
@@ -157,21 +156,68 @@ export interface RestoreArguments {
   readonly json: boolean;
 }
 
-/** `phds restore …`: runs an action in each service, even if another service does not answer. Returns the exit code. */
-export async function runRestore(
+/** `phds restore …`: runs an action in each service. Returns the exit code. */
+export function runRestore(
   { action, part = EVERYTHING, json }: RestoreArguments,
+  surroundings: OperatorSurroundings,
+): Promise<number> {
+  return reportEach(json, surroundings, async (restores, service) => {
+    const said = await ACTIONS[action].run(restores, part);
+    const status = await restores.getRestoreStatus({});
+    return {
+      document: toDocument(GetRestoreStatusResponseSchema, status),
+      text: `${service}: ${said}${toSentence(service, status)}\n`,
+    };
+  });
+}
+
+const SUSPENDED_ITEMS = {
+  prints: 'items',
+  columns: { app: 'clientId', name: 'appName', grant: 'grantId', user: 'userId', since: 'madeAt' },
+};
+
+interface ListArguments {
+  readonly part?: RestoredPart;
+  readonly hidesUser: boolean;
+  readonly page: number;
+  readonly json: boolean;
+}
+
+/** `phds restore list`: prints one page of what is suspended in each service. Returns the exit code. */
+export function listSuspended(
+  { part = EVERYTHING, hidesUser, page, json }: ListArguments,
+  surroundings: OperatorSurroundings,
+): Promise<number> {
+  return reportEach(json, surroundings, async (restores, service) => {
+    const answer = await restores.listSuspended({ ...part, page: { page, pageSize: PAGE_SIZE } });
+    if (hidesUser) for (const item of answer.items) item.userId = '';
+    const list = toText(reflect(ListSuspendedResponseSchema, answer), SUSPENDED_ITEMS, page);
+    return {
+      document: toDocument(ListSuspendedResponseSchema, answer),
+      text: `Suspended in ${service}:\n${list}`,
+    };
+  });
+}
+
+type Ask = (
+  restores: Restores,
+  service: RestoredService,
+) => Promise<{ readonly document: object; readonly text: string }>;
+
+/** Asks each service, even if another one does not answer, and prints the answers. Returns the exit code. */
+async function reportEach(
+  json: boolean,
   { output, errors, connect }: OperatorSurroundings,
+  ask: Ask,
 ): Promise<number> {
   const documents: Record<string, object> = {};
   const failures: string[] = [];
   for (const service of RESTORED_SERVICES) {
     try {
       using connection = connect();
-      const restores = connection.client(service, RestoreService);
-      const said = await ACTIONS[action].run(restores, part);
-      const status = await restores.getRestoreStatus({});
-      documents[service] = toDocument(GetRestoreStatusResponseSchema, status);
-      if (!json) output.write(`${service}: ${said}${toSentence(service, status)}\n`);
+      const { document, text } = await ask(connection.client(service, RestoreService), service);
+      documents[service] = document;
+      if (!json) output.write(text);
     } catch (error) {
       const failure = explainCall(error, service);
       documents[service] = { error: failure };
@@ -182,45 +228,6 @@ export async function runRestore(
   if (json) output.write(toJson(documents));
   for (const failure of failures) errors.write(`${failure}\n`);
   return failures.length === 0 ? EXIT_DONE : EXIT_FAILED;
-}
-
-const SUSPENDED_ITEMS = {
-  prints: 'items',
-  columns: { app: 'clientId', name: 'appName', grant: 'grantId', user: 'userId', since: 'madeAt' },
-};
-
-/** `phds restore list`: prints one page of what is suspended in each service. Returns the exit code. */
-export async function listSuspended(
-  {
-    part = EVERYTHING,
-    hidesUser,
-    page,
-    json,
-  }: {
-    readonly part?: RestoredPart;
-    readonly hidesUser: boolean;
-    readonly page: number;
-    readonly json: boolean;
-  },
-  { output, errors, connect }: OperatorSurroundings,
-): Promise<number> {
-  const documents: Record<string, object> = {};
-  let service: RestoredService = 'consent';
-  try {
-    using connection = connect();
-    for (service of RESTORED_SERVICES) {
-      const restores = connection.client(service, RestoreService);
-      const answer = await restores.listSuspended({ ...part, page: { page, pageSize: PAGE_SIZE } });
-      if (hidesUser) for (const item of answer.items) item.userId = '';
-      documents[service] = toDocument(ListSuspendedResponseSchema, answer);
-      const list = toText(reflect(ListSuspendedResponseSchema, answer), SUSPENDED_ITEMS, page);
-      if (!json) output.write(`Suspended in ${service}:\n${list}`);
-    }
-    if (json) output.write(toJson(documents));
-    return EXIT_DONE;
-  } catch (error) {
-    return reportFailedCall(error, service, json, { output, errors });
-  }
 }
 
 /**

@@ -5,6 +5,21 @@ import type {
   ImportedReading,
   Importer,
 } from '../../src/importers/ingest/importer.ts';
+import type { ByteSource } from '../../src/importers/tables/lines.ts';
+
+/** A text or bytes as a source with chunks of this size. */
+export function sourceOf(content: string | Uint8Array, name: string, chunkBytes = 64 * 1024): ByteSource {
+  const bytes = Buffer.from(content as Uint8Array);
+  return {
+    name,
+    size: bytes.length,
+    async *read() {
+      for (let start = 0; start < bytes.length; start += chunkBytes) {
+        yield bytes.subarray(start, start + chunkBytes);
+      }
+    },
+  };
+}
 
 /** A reading in readable form. */
 export type ReadingText = Omit<ImportedReading, 'start' | 'end'> & {

@@ -5,23 +5,21 @@ import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { type BundleEntry, type BundleReaderOptions, readBundle } from '../../src/importers/fhir/bundle.ts';
 import { fhirImporter } from '../../src/importers/fhir/importer.ts';
 import { UnusableFile } from '../../src/importers/ingest/importer.ts';
-import { type CollectOptions, collect, expectResumable } from './collected-items.ts';
+import { type CollectOptions, collect, expectResumable, sourceOf } from './collected-items.ts';
+
+type ReadOptions = BundleReaderOptions & { readonly chunkBytes?: number };
 
 /** Reads a bundle. Returns all entries and the final error, if any. */
-async function read(path: string, options: BundleReaderOptions = {}) {
+async function readText(content: string | Uint8Array, { chunkBytes, ...options }: ReadOptions = {}) {
   const entries: BundleEntry[] = [];
   try {
-    for await (const entry of readBundle(path, options)) entries.push(entry);
+    const source = sourceOf(content, 'bundle.json', chunkBytes);
+    for await (const entry of readBundle(source, options)) entries.push(entry);
     return { entries, error: null };
   } catch (error) {
     if (!(error instanceof UnusableFile)) throw error;
     return { entries, error };
   }
-}
-
-async function readText(content: string | Uint8Array, options: BundleReaderOptions = {}) {
-  using files = openFilesOfTest();
-  return await read(files.write('bundle.json', content), options);
 }
 
 const resources = [
@@ -134,16 +132,12 @@ describe('an unusable file', () => {
     ],
     ['some other JSON', '{"hello":"world"}', 'The file is not a FHIR bundle.'],
     ['a list', '[1,2,3]', 'The file is not a FHIR bundle.'],
-    ['gzip', gzipSync('{}'), 'The file is compressed with gzip: unpack it first.'],
-    ['zip', 'PK\u0003\u0004', 'The file is a zip archive: unpack it first.'],
-    ['XML', '<Bundle/>', 'The file is XML; only the JSON form of FHIR is read.'],
+    ['gzip', gzipSync('{}'), 'bundle.json is compressed with gzip: unpack it first.'],
+    ['zip', 'PK\u0003\u0004', 'bundle.json is a zip archive or a spreadsheet, not a text file.'],
+    ['XML', '<Bundle/>', 'bundle.json is XML; only the JSON form of FHIR is read.'],
   ])('%s is named', async (_, content, message) => {
     const { error } = await readText(content);
     expect(error?.message).toBe(message);
-  });
-
-  test('that is missing is reported', async () => {
-    expect((await read('/nowhere/at/all.json')).error?.message).toBe('There is no such file.');
   });
 });
 
@@ -199,7 +193,7 @@ describe('files of a bulk data export', () => {
       'ehr-record Observation Observation/o2',
     ]);
     expect(profile).toEqual({ name: 'Ada Lovelace', gender: 'female', bloodType: 'A+' });
-    expect(leftOut).toEqual(['Medication: only serves other resources']);
+    expect(leftOut).toEqual(['Medication: is not imported by itself']);
     expect(refused).toEqual([]);
   });
 
@@ -279,7 +273,7 @@ describe('bad lines do not affect others', () => {
     async (line) => {
       const { refused, leftOut } = await importFiles({ 'a.ndjson': [line, weight] });
       expect(refused).toEqual([]);
-      expect(leftOut).toEqual(['Basic: administrative']);
+      expect(leftOut).toEqual(['Basic: is not imported by itself']);
     },
   );
 
@@ -295,7 +289,7 @@ describe('bad lines do not affect others', () => {
       'a.ndjson': [weight, '{"resourceType":"__proto__"}', '{"resourceType":"Basic","__proto__":{"id":"x"}}'],
     });
     expect(refused).toEqual(['unknown: resource type is unknown (a.ndjson line 2)']);
-    expect(leftOut).toEqual(['Basic: administrative']);
+    expect(leftOut).toEqual(['Basic: is not imported by itself']);
   });
 });
 
@@ -324,9 +318,10 @@ describe('files that are not an export', () => {
   test('a directory without export files, and a missing file, are reported', async () => {
     using files = openFilesOfTest();
     await expect(collect(fhirImporter, [files.directory])).rejects.toThrow('has no .ndjson files');
-    await expect(collect(fhirImporter, [`${files.directory}/a.ndjson`])).rejects.toThrow(
-      'There is no file a.ndjson.',
-    );
+    for (const name of ['a.ndjson', 'a.json']) {
+      const missing = collect(fhirImporter, [`${files.directory}/${name}`]);
+      await expect(missing).rejects.toThrow(`There is no file ${name}.`);
+    }
   });
 });
 

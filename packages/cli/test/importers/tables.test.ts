@@ -6,20 +6,10 @@ import {
   readLines,
 } from '../../src/importers/tables/lines.ts';
 import { type Row, readRows } from '../../src/importers/tables/rows.ts';
+import { sourceOf } from './collected-items.ts';
 
-/** A text or bytes as a source with chunks of this size. */
-function sourceOf(content: string | Uint8Array, chunkBytes = 64 * 1024): ByteSource {
-  const bytes = Buffer.from(content as Uint8Array);
-  return {
-    name: 'table.txt',
-    size: bytes.length,
-    async *read() {
-      for (let start = 0; start < bytes.length; start += chunkBytes) {
-        yield bytes.subarray(start, start + chunkBytes);
-      }
-    },
-  };
-}
+const tableOf = (content: string | Uint8Array, chunkBytes?: number) =>
+  sourceOf(content, 'table.txt', chunkBytes);
 
 /** A source that repeats the same chunk, so that a test needs little memory. */
 function repeatedSource(piece: Buffer, times: number, tail = ''): ByteSource {
@@ -42,7 +32,7 @@ async function linesOf(source: ByteSource, options: Partial<LineReaderOptions> =
 }
 
 async function textsOf(content: string | Uint8Array, options: Partial<LineReaderOptions> = {}) {
-  return (await linesOf(sourceOf(content), options)).map(({ text, problem }) => problem || text);
+  return (await linesOf(tableOf(content), options)).map(({ text, problem }) => problem || text);
 }
 
 describe('lines of a text', () => {
@@ -60,15 +50,15 @@ describe('lines of a text', () => {
 
   test.each([1, 2, 3, 7])('are the same in chunks of %d bytes', async (chunkBytes) => {
     const text = '\ufeffnaïve\r\n\r\n心拍数\nlast';
-    const lines = await linesOf(sourceOf(text, chunkBytes));
+    const lines = await linesOf(tableOf(text, chunkBytes));
     expect(lines.map((line) => line.text)).toEqual(['naïve', '', '心拍数', 'last']);
     expect(lines.map(({ end }) => end)).toEqual([11, 13, 23, 27]);
     expect(lines.map(({ number }) => number)).toEqual([1, 2, 3, 4]);
   });
 
   test('resume after a position with the same numbers', async () => {
-    const [, second, ...rest] = await linesOf(sourceOf('one\ntwo\nthree\nfour'));
-    expect(await linesOf(sourceOf('one\ntwo\nthree\nfour'), { from: second?.end ?? 0 })).toEqual(rest);
+    const [, second, ...rest] = await linesOf(tableOf('one\ntwo\nthree\nfour'));
+    expect(await linesOf(tableOf('one\ntwo\nthree\nfour'), { from: second?.end ?? 0 })).toEqual(rest);
   });
 });
 
@@ -116,13 +106,13 @@ describe('files that are not text', () => {
     ['a spreadsheet', [0x50, 0x4b, 3, 4], 'table.txt is a zip archive or a spreadsheet, not a text file.'],
     ['UTF-16', [0xff, 0xfe, 0x74, 0], 'table.txt is UTF-16: save it as UTF-8.'],
   ])('%s is named', async (_, bytes, message) => {
-    await expect(linesOf(sourceOf(Uint8Array.from(bytes)))).rejects.toThrow(message);
+    await expect(linesOf(tableOf(Uint8Array.from(bytes)))).rejects.toThrow(message);
   });
 });
 
 async function rowsOf(text: string, { delimiter = ',', width = 3, from = 0, chunkBytes = 64 * 1024 } = {}) {
   const rows: Row[] = [];
-  for await (const row of readRows(sourceOf(text, chunkBytes), { delimiter, width, from })) rows.push(row);
+  for await (const row of readRows(tableOf(text, chunkBytes), { delimiter, width, from })) rows.push(row);
   return rows;
 }
 

@@ -2,9 +2,9 @@ import { type JsonObject, parseResource, textAt } from '../fhir/json-values.ts';
 import { idOf, References, subjectsOf } from '../fhir/references.ts';
 import { ResourceImport, typeOf } from '../fhir/resources.ts';
 import { type ImportSink, UnusableFile } from '../ingest/importer.ts';
-import type { ByteSource } from '../tables/lines.ts';
+import { type ByteSource, readHead } from '../tables/lines.ts';
 import type { ExportElement } from './export-parser.ts';
-import { readHead, toOrigin } from './export-source.ts';
+import { toOrigin } from './export-source.ts';
 import { toOwnText } from './source-labels.ts';
 
 const TYPE = 'clinical record';

@@ -9,7 +9,7 @@ import {
   toEntrySource,
 } from '../archive/zip-archive.ts';
 import { UnusableFile } from '../ingest/importer.ts';
-import { type ByteSource, openFileSource } from '../tables/lines.ts';
+import { type ByteSource, openFileSource, readHead } from '../tables/lines.ts';
 
 /** Kinds of archive files that are never read. */
 export type UnreadKind = 'cda' | 'route' | 'other';
@@ -108,18 +108,6 @@ export async function openExport(
     archive.close();
     throw error;
   }
-}
-
-/** The first bytes of a source, at least `bytes` unless it is shorter. */
-export async function readHead(source: ByteSource, bytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of source.read()) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length >= bytes) break;
-  }
-  return Buffer.concat(chunks);
 }
 
 /** The name depends on the phone's language, so among several files the root element decides. */

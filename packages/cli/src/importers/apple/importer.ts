@@ -8,17 +8,10 @@ import {
   UnusableFile,
   withoutItems,
 } from '../ingest/importer.ts';
-import type { ByteSource } from '../tables/lines.ts';
+import { type ByteSource, readHead } from '../tables/lines.ts';
 import { ClinicalRecords } from './clinical-records.ts';
 import { ExportParser } from './export-parser.ts';
-import {
-  type ExportSource,
-  openExport,
-  readHead,
-  toOrigin,
-  UNREAD_FILES,
-  type UnreadKind,
-} from './export-source.ts';
+import { type ExportSource, openExport, toOrigin, UNREAD_FILES, type UnreadKind } from './export-source.ts';
 import { ECG_HEADER_BYTES, mapEcg, mapElement, refused } from './records.ts';
 import { SourceLabels } from './source-labels.ts';
 import { NewestTimeZone } from './time-zone.ts';

@@ -12,52 +12,12 @@ import {
 import { type Columns, normalise } from '../tables/rows.ts';
 import { parseText } from './values.ts';
 
-/** The columns of a file with records, named as in the public interface. Each kind uses some of them; the others stay empty. */
-export const HEALTH_RECORD_COLUMNS = [
-  'record',
-  'key',
-  'source',
-  'name',
-  'severity',
-  'sinceDate',
-  'dosage',
-  'frequency',
-  'condition',
-  'pattern',
-  'medication',
-  'scheduledAt',
-  'status',
-  'takenAt',
-  'dose',
-  'reason',
-  'description',
-  'timestamp',
-  'mood',
-  'note',
-  'title',
-  'dateTime',
-  'specialty',
-  'location',
-  'generatedAt',
-  'from',
-  'to',
-  'summary',
-  'resourceType',
-  'gender',
-  'dateOfBirth',
-  'bloodType',
-] as const;
-type HealthRecordColumn = (typeof HEALTH_RECORD_COLUMNS)[number];
+const COMMON = ['record', 'key', 'source'] as const;
+const PROFILE = 'profile';
+const PROFILE_COLUMNS = ['name', 'gender', 'dateOfBirth', 'bloodType'] as const;
 
-interface HealthRecordKind {
-  /** The name of the kind in the rpc. */
-  readonly field: NonNullable<ImportedHealthRecord['record']['case']>;
-  /** The columns of this kind, besides those of every record. */
-  readonly columns: readonly HealthRecordColumn[];
-}
-
-/** The kinds by their name in the column `record`. */
-const HEALTH_RECORD_KINDS: { readonly [name: string]: HealthRecordKind } = {
+/** The kinds by their name in the column `record`: their name in the rpc, and their columns besides those of every record. */
+const HEALTH_RECORD_KINDS = {
   symptom: { field: 'symptom', columns: ['description', 'severity', 'timestamp'] },
   medication: { field: 'medication', columns: ['name', 'dosage', 'frequency', 'condition', 'pattern'] },
   adherence: {
@@ -70,13 +30,26 @@ const HEALTH_RECORD_KINDS: { readonly [name: string]: HealthRecordKind } = {
   mood: { field: 'moodEntry', columns: ['mood', 'note', 'timestamp'] },
   report: { field: 'report', columns: ['generatedAt', 'from', 'to', 'summary'] },
   ehr: { field: 'ehrRecord', columns: ['resourceType', 'summary', 'timestamp'] },
-};
+} as const satisfies Readonly<
+  Record<string, { field: NonNullable<ImportedHealthRecord['record']['case']>; columns: readonly string[] }>
+>;
+type KindName = keyof typeof HEALTH_RECORD_KINDS;
+
+type HealthRecordColumn =
+  | (typeof COMMON)[number]
+  | (typeof HEALTH_RECORD_KINDS)[KindName]['columns'][number]
+  | (typeof PROFILE_COLUMNS)[number];
+
+/** The columns of a file with records, named as in the public interface. Each kind uses some of them; the others stay empty. */
+export const HEALTH_RECORD_COLUMNS: readonly HealthRecordColumn[] = [
+  ...new Set<HealthRecordColumn>([
+    ...COMMON,
+    ...Object.values(HEALTH_RECORD_KINDS).flatMap<HealthRecordColumn>(({ columns }) => columns),
+    ...PROFILE_COLUMNS,
+  ]),
+];
 
 const TIMES: readonly HealthRecordColumn[] = ['scheduledAt', 'takenAt', 'timestamp', 'generatedAt'];
-
-const PROFILE = 'profile';
-const PROFILE_COLUMNS = ['name', 'gender', 'dateOfBirth', 'bloodType'] as const;
-const COMMON: readonly HealthRecordColumn[] = ['record', 'key', 'source'];
 
 const SOURCE = 'csv';
 const NAME_LENGTH = 200;
@@ -93,12 +66,13 @@ export function createHealthRecordParser(columns: Columns<HealthRecordColumn>) {
       checkColumns(name, PROFILE_COLUMNS, columns, row);
       return { kind: 'profile', facts: profileOf(text) };
     }
-    const kind = Object.hasOwn(HEALTH_RECORD_KINDS, name) ? HEALTH_RECORD_KINDS[name] : undefined;
-    if (kind === undefined)
+    if (!Object.hasOwn(HEALTH_RECORD_KINDS, name))
       throw new Refused(`record must be one of ${[...Object.keys(HEALTH_RECORD_KINDS), PROFILE].join(', ')}`);
-    checkColumns(name, kind.columns, columns, row);
+    const kind = HEALTH_RECORD_KINDS[name as KindName];
+    const own: readonly HealthRecordColumn[] = kind.columns;
+    checkColumns(name, own, columns, row);
     if (statesAbsence({ text: text('name') })) return { kind: 'left-out', type: name, reason: NOTHING };
-    const fields = kind.columns.map((column) => fieldOf(column, text(column), timeZone));
+    const fields = own.map((column) => fieldOf(column, text(column), timeZone));
     // The columns are the fields of the kind.
     const record = { case: kind.field, value: Object.fromEntries(fields) } as ImportedHealthRecord['record'];
     return {
@@ -116,7 +90,7 @@ function checkColumns(
   row: readonly string[],
 ): void {
   for (const [column, index] of columns) {
-    if (row[index] === '' || own.includes(column) || COMMON.includes(column)) continue;
+    if (row[index] === '' || own.includes(column) || COMMON.some((name) => name === column)) continue;
     throw new Refused(`${column} does not belong to a record of the kind ${name}`);
   }
 }

@@ -1,4 +1,3 @@
-import { createReadStream, statSync } from 'node:fs';
 import { JSONParser, type ParsedTokenInfo, TokenType } from '@streamparser/json';
 import {
   type ImportRequest,
@@ -7,6 +6,7 @@ import {
   takeFrom,
   UnusableFile,
 } from '../ingest/importer.ts';
+import { type ByteSource, openFileSource, refuseNoText } from '../tables/lines.ts';
 import { isObject, type JsonObject, memberOf } from './json-values.ts';
 import { choosePatient, idOf, References } from './references.ts';
 import { ResourceImport } from './resources.ts';
@@ -26,13 +26,10 @@ export interface BundleEntry {
 export interface BundleReaderOptions {
   /** Called after each chunk of the file. */
   readonly onBytes?: (bytesRead: number) => void;
-  /** Size of a chunk. */
-  readonly chunkBytes?: number;
   /** Maximum size of an entry. A larger one is refused and the rest is read. */
   readonly maxEntryBytes?: number;
 }
 
-const CHUNK_BYTES = 256 * 1024;
 const MAX_ENTRY_BYTES = 8 * 1024 * 1024;
 // The parser holds one entry, or one text between entries, at a time.
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
@@ -47,19 +44,13 @@ const ENTRY_DEPTH = 2;
  * have been yielded by then.
  */
 export async function* readBundle(
-  path: string,
-  options: BundleReaderOptions = {},
+  source: ByteSource,
+  { onBytes, maxEntryBytes = MAX_ENTRY_BYTES }: BundleReaderOptions = {},
 ): AsyncGenerator<BundleEntry> {
-  const { onBytes, chunkBytes = CHUNK_BYTES, maxEntryBytes = MAX_ENTRY_BYTES } = options;
-  const parser = new BundleParser(maxEntryBytes);
-  const file = createReadStream(path, { highWaterMark: chunkBytes });
-  try {
-    for await (const chunk of file as AsyncIterable<Buffer>) {
-      yield* parser.write(chunk);
-      onBytes?.(parser.bytes);
-    }
-  } catch (error) {
-    throw error instanceof UnusableFile ? error : unreadable(error);
+  const parser = new BundleParser(maxEntryBytes, source.name);
+  for await (const chunk of source.read()) {
+    yield* parser.write(chunk);
+    onBytes?.(parser.bytes);
   }
   parser.end();
 }
@@ -75,6 +66,7 @@ class BundleParser {
     numberBufferSize: 64 * 1024,
   });
   readonly #maxEntryBytes: number;
+  readonly #name: string;
   #entries: BundleEntry[] = [];
   #count = 0;
   #resourceType: unknown;
@@ -83,8 +75,9 @@ class BundleParser {
   #token = 0;
   #outside = 0;
 
-  constructor(maxEntryBytes: number) {
+  constructor(maxEntryBytes: number, name: string) {
     this.#maxEntryBytes = maxEntryBytes;
+    this.#name = name;
     this.#parser.onToken = (token) => this.#notice(token);
     this.#parser.onValue = ({ value, key, stack }) => {
       if (stack.length === 1) this.#setResourceType(value);
@@ -96,7 +89,7 @@ class BundleParser {
   }
 
   write(chunk: Buffer): BundleEntry[] {
-    if (this.bytes === 0) checkFirstBytes(chunk);
+    if (this.bytes === 0) this.#checkFirstBytes(chunk);
     const wasComplete = this.#parser.isEnded;
     this.#parser.write(chunk);
     this.bytes += chunk.length;
@@ -115,6 +108,11 @@ class BundleParser {
       throw new UnusableFile('The file ends in the middle of the bundle: it is cut off', this.bytes);
     }
     if (this.#resourceType !== 'Bundle') throw notABundle(this.#resourceType);
+  }
+
+  #checkFirstBytes(chunk: Buffer): void {
+    refuseNoText(chunk, this.#name);
+    if (chunk[0] === 0x3c) throw new UnusableFile(`${this.#name} is XML; only the JSON form of FHIR is read`);
   }
 
   #notice({ token, offset }: ParsedTokenInfo): void {
@@ -154,15 +152,6 @@ function toEntry(place: Pick<BundleEntry, 'index' | 'end'>, value: unknown, tooL
   return { ...place, fullUrl: url, resource, problem: '' };
 }
 
-function checkFirstBytes(chunk: Buffer): void {
-  if (chunk[0] === 0x1f && chunk[1] === 0x8b) {
-    throw new UnusableFile('The file is compressed with gzip: unpack it first');
-  }
-  if (chunk[0] === 0x50 && chunk[1] === 0x4b)
-    throw new UnusableFile('The file is a zip archive: unpack it first');
-  if (chunk[0] === 0x3c) throw new UnusableFile('The file is XML; only the JSON form of FHIR is read');
-}
-
 function notABundle(resourceType: unknown): UnusableFile {
   const isName = typeof resourceType === 'string' && /^[A-Za-z]{1,64}$/.test(resourceType);
   return new UnusableFile(
@@ -176,14 +165,6 @@ function notJson(error: Error, token: number): UnusableFile {
   return new UnusableFile('The file is not valid JSON', position === undefined ? token : Number(position));
 }
 
-function unreadable(error: unknown): unknown {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT') return new UnusableFile('There is no such file');
-  if (code === 'EISDIR') return new UnusableFile('This is a directory');
-  if (code === 'EACCES') return new UnusableFile('The file may not be read');
-  return error;
-}
-
 const NAME_LENGTH = 100;
 
 /**
@@ -194,24 +175,20 @@ export async function openBundle(
   file: string,
   { patient, onChecked }: Pick<ImportRequest, 'patient' | 'onChecked'>,
 ): Promise<ImportSource> {
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const source = openFileSource(file);
   const references = new References();
-  for await (const { fullUrl, resource } of readBundle(file, {
-    onBytes: (bytes) => onChecked(bytes, size),
-  })) {
+  const onBytes = (bytes: number) => onChecked(bytes, source.size);
+  for await (const { fullUrl, resource } of readBundle(source, { onBytes })) {
     if (resource !== null) references.add(fullUrl, resource);
   }
-  return toSource(file, size, references, choosePatient(references, patient, 'bundle'));
-}
-
-function toSource(file: string, size: number, references: References, patient: string | null): ImportSource {
+  const chosen = choosePatient(references, patient, 'bundle');
   return {
     files: [file],
-    size,
+    size: source.size,
     describe: (index) => `entry[${index}]`,
     async read(sink, from, timeZone) {
-      const resources = new ResourceImport({ references, patient, timeZone });
-      await takeFrom(from, readBundle(file), sink, (entry, to) => takeEntry(entry, resources, to));
+      const resources = new ResourceImport({ references, patient: chosen, timeZone });
+      await takeFrom(from, readBundle(source), sink, (entry, to) => takeEntry(entry, resources, to));
       resources.finish(sink);
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),

@@ -1,6 +1,7 @@
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Importer, UnusableFile } from '../ingest/importer.ts';
+import { openFileSource, readHead } from '../tables/lines.ts';
 import { openBundle } from './bundle.ts';
 import { parseResource } from './json-values.ts';
 import { openNdjson } from './ndjson.ts';
@@ -8,6 +9,7 @@ import { openNdjson } from './ndjson.ts';
 const NDJSON = /\.ndjson$/i;
 // File number and line number share one integer (LINES_OF_A_FILE), which is exact up to 8,192 files.
 const MAX_FILES = 8_000;
+const HEAD_BYTES = 1024 * 1024;
 
 /** Imports FHIR R4: a bundle (JSON), or files of a bulk data export (NDJSON) or their directory. */
 export const fhirImporter: Importer = {
@@ -19,33 +21,20 @@ export const fhirImporter: Importer = {
       throw new UnusableFile(`More than ${MAX_FILES.toLocaleString('en')} files cannot be imported at once`);
     }
     const [file = '', ...others] = files;
-    if (files.every((path) => NDJSON.test(path) || beginsWithResource(path)))
-      return openNdjson(files, request);
+    let isNdjson = true;
+    for (const path of files) isNdjson &&= NDJSON.test(path) || (await beginsWithResource(path));
+    if (isNdjson) return openNdjson(files, request);
     if (others.length === 0) return openBundle(file, request);
     throw new UnusableFile('Several files can be imported at once only when all of them are .ndjson');
   },
 };
 
 /** Whether the first line is a whole resource, but no bundle: NDJSON under another name. */
-function beginsWithResource(path: string): boolean {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
-  const [line = ''] = readHead(path)
-    .replace(/^\ufeff/, '')
-    .split('\n', 1);
+async function beginsWithResource(path: string): Promise<boolean> {
+  const head = (await readHead(openFileSource(path), HEAD_BYTES)).toString();
+  const [line = ''] = head.replace(/^\ufeff/, '').split('\n', 1);
   const resource = parseResource(line);
   return typeof resource !== 'string' && resource['resourceType'] !== 'Bundle';
-}
-
-const HEAD_BYTES = 1024 * 1024;
-
-function readHead(path: string): string {
-  const file = openSync(path, 'r');
-  try {
-    const head = Buffer.alloc(HEAD_BYTES);
-    return head.toString('utf8', 0, readSync(file, head));
-  } finally {
-    closeSync(file);
-  }
 }
 
 function isDirectory(path: string): boolean {

@@ -9,76 +9,6 @@ import { findBloodType, mapObservation } from './observations.ts';
 import type { BloodFacts, Mapper, MappingContext, Outcome } from './outcome.ts';
 import { checkSubject, idOf, type References } from './references.ts';
 
-const FINANCIAL = [
-  'Account',
-  'ChargeItem',
-  'Claim',
-  'ClaimResponse',
-  'Contract',
-  'Coverage',
-  'CoverageEligibilityRequest',
-  'CoverageEligibilityResponse',
-  'EnrollmentRequest',
-  'EnrollmentResponse',
-  'ExplanationOfBenefit',
-  'InsurancePlan',
-  'Invoice',
-  'PaymentNotice',
-  'PaymentReconciliation',
-];
-
-const SUPPORTING = [
-  'BodyStructure',
-  'DeviceDefinition',
-  'DeviceMetric',
-  'Endpoint',
-  'Group',
-  'HealthcareService',
-  'Location',
-  'Medication',
-  'MedicationKnowledge',
-  'Organization',
-  'OrganizationAffiliation',
-  'Person',
-  'Practitioner',
-  'PractitionerRole',
-  'RelatedPerson',
-  'Schedule',
-  'Slot',
-  'Substance',
-];
-
-const ADMINISTRATIVE = [
-  'AppointmentResponse',
-  'AuditEvent',
-  'Basic',
-  'Binary',
-  'Bundle',
-  'Communication',
-  'CommunicationRequest',
-  'Composition',
-  'Consent',
-  'DocumentManifest',
-  'List',
-  'Media',
-  'MessageHeader',
-  'OperationOutcome',
-  'Parameters',
-  'Provenance',
-  'Questionnaire',
-  'RequestGroup',
-  'Subscription',
-  'SupplyRequest',
-  'Task',
-];
-
-/** Why some resource types are skipped on purpose, by type. */
-const LEFT_OUT: ReadonlyMap<string, string> = new Map([
-  ...FINANCIAL.map((type) => [type, 'financial'] as const),
-  ...SUPPORTING.map((type) => [type, 'only serves other resources'] as const),
-  ...ADMINISTRATIVE.map((type) => [type, 'administrative'] as const),
-]);
-
 // Types with a resource of their own in our API. They are stored only there: a partner with `read:ehr` must not
 // get medications through the EHR list.
 const MAPPERS: ReadonlyMap<string, Mapper> = new Map([
@@ -100,17 +30,19 @@ interface ResourceToMap {
   readonly timeZone: string;
 }
 
+const UNKNOWN = 'unknown';
+/** Of what has no clinical content, or serves other resources as their medication, location and so on. */
+const NOT_BY_ITSELF = 'is not imported by itself';
+
 /** The type of a resource, or `unknown` for an invalid type name. */
 export function typeOf(resource: JsonObject): string {
   const type = textAt(resource, 'resourceType');
-  return /^[A-Z][A-Za-z]{1,63}$/.test(type) ? type : 'unknown';
+  return /^[A-Z][A-Za-z]{1,63}$/.test(type) ? type : UNKNOWN;
 }
 
 /** Maps a resource; a string result is the reason why nothing is stored. */
 export function mapResource({ patient, ...given }: ResourceToMap): readonly Outcome[] {
   const context = { ...given, resourceType: typeOf(given.resource) };
-  const leftOut = LEFT_OUT.get(context.resourceType);
-  if (leftOut !== undefined) return [{ kind: 'left-out', reason: leftOut }];
   try {
     if (context.resourceType === 'Patient') return mapThePatient(context, patient);
     return mapFact(context, patient);
@@ -132,7 +64,8 @@ function mapThePatient(context: MappingContext, patient: string | null): readonl
 function mapFact(context: MappingContext, patient: string | null): readonly Outcome[] {
   const { resource, resourceType, references } = context;
   const mapper = MAPPERS.get(resourceType) ?? (hasEhrSummary(resourceType) ? mapEhrRecord : undefined);
-  if (mapper === undefined) throw new Refused('resource type is unknown');
+  if (resourceType === UNKNOWN) throw new Refused('resource type is unknown');
+  if (mapper === undefined) return [{ kind: 'left-out', reason: NOT_BY_ITSELF }];
   checkSubject(resource, references, patient);
   checkModifiers(resource);
   if (isAboutNothing(context)) return [{ kind: 'left-out', reason: NOTHING }];

@@ -34,6 +34,18 @@ async function* readFile(path: string, name: string): AsyncGenerator<Buffer> {
   }
 }
 
+/** The first bytes of a source, at least `bytes` unless it is shorter. */
+export async function readHead(source: ByteSource, bytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of source.read()) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= bytes) break;
+  }
+  return Buffer.concat(chunks);
+}
+
 /** One line of a text file. */
 export interface Line {
   /** From 1. */
@@ -92,7 +104,7 @@ class LineSplitter {
 
   write(chunk: Buffer): Line[] {
     let begin = 0;
-    if (this.#start === 0 && this.#pendingBytes === 0) checkFirstBytes(chunk, this.#name);
+    if (this.#start === 0 && this.#pendingBytes === 0) refuseNoText(chunk, this.#name);
     for (let end = chunk.indexOf(LINE_FEED, begin); end >= 0; end = chunk.indexOf(LINE_FEED, begin)) {
       this.#complete(chunk.subarray(begin, end), 1);
       begin = end + 1;
@@ -147,7 +159,8 @@ function inWords(bytes: number): string {
   return bytes < 1024 * 1024 ? `${bytes / 1024} KB` : `${bytes / 1024 / 1024} MB`;
 }
 
-function checkFirstBytes(chunk: Buffer, name: string): void {
+/** Throws UnusableFile if the first bytes of a file show that it is packed or not UTF-8. */
+export function refuseNoText(chunk: Buffer, name: string): void {
   const [first, second] = chunk;
   if (first === 0x1f && second === 0x8b)
     throw new UnusableFile(`${name} is compressed with gzip: unpack it first`);
