@@ -2,110 +2,26 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { generateCodeVerifier, OAuth2Client, type OAuth2Token } from '@badgateway/oauth2-client';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { useSharedStack } from '@phds/running-system/shared-stack';
-import { checkedFetch } from '@phds/test-kit/checked-answers';
 import express from 'express';
-import { exportJWK, generateKeyPair } from 'jose';
-import * as oauth from 'oauth4webapi';
 import { Passport } from 'passport';
 import { Strategy } from 'passport-oauth2';
 import { type AccessToken, AuthorizationCode, ClientCredentials, type ModuleOptions } from 'simple-oauth2';
 import { Browser, toLocation } from '../src/browser.ts';
-import { newChecks } from '../src/openid-client.ts';
-import {
-  type ClientTokens,
-  expectWholeLife,
-  HEART,
-  type StockClient,
-  toAnswer,
-} from '../src/stock-client-life.ts';
+import { type ClientTokens, expectWholeLife, HEART, type StockClient } from '../src/stock-client-life.ts';
 
 const stack = await useSharedStack();
-const developer = await signIn(stack, 'developer');
-const app = await registerApp(stack.gateway, developer);
-const fapiKey = await generateKeyPair('ES256', { extractable: true });
-/** Has the four settings of FAPI 2.0, with a key in place of a secret. */
-const fapiApp = await registerApp(stack.gateway, developer, {
-  tokenEndpointAuthMethod: 'private_key_jwt',
-  requirePkce: true,
-  dpopBoundAccessTokens: true,
-  requirePushedAuthorizationRequests: true,
-  jwks: { keys: [await exportJWK(fapiKey.publicKey)] },
-  redirectUris: ['https://app.example/callback'],
-});
+const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
 
 let people = 0;
 async function somebody(): Promise<Browser> {
   people += 1;
   return new Browser(await signIn(stack, `oauth-clients-${people}`));
 }
-
-describe('oauth4webapi', () => {
-  async function createClient(from: PartnerApp): Promise<StockClient> {
-    // Plain http is used on this machine only.
-    const local = {
-      [oauth.allowInsecureRequests]: true,
-      [oauth.customFetch]: (url: string, options: unknown) => checkedFetch(url, options as RequestInit),
-    };
-    const issuer = new URL(stack.gateway);
-    const found = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...local });
-    const server = await oauth.processDiscoveryResponse(issuer, found);
-    const self: oauth.Client = { client_id: from.clientId };
-    const key = oauth.PrivateKeyJwt(fapiKey.privateKey);
-    const bound = { ...local, DPoP: oauth.DPoP(self, await oauth.generateKeyPair('Ed25519')) };
-    const fromToken = (tokens: oauth.TokenEndpointResponse): ClientTokens => {
-      expect(tokens.token_type).toBe('dpop');
-      return { accessToken: tokens.access_token, refreshToken: tokens.refresh_token ?? '' };
-    };
-    return {
-      async connect(scopes, decide) {
-        const { checks, parameters } = await newChecks(scopes.join(' '), from.redirectUri);
-        const request = { response_type: 'code', ...parameters };
-        const pushing = await oauth.pushedAuthorizationRequest(server, self, key, request, bound);
-        const pushed = await oauth.processPushedAuthorizationResponse(server, self, pushing);
-        const url = new URL(server.authorization_endpoint ?? '');
-        url.search = new URLSearchParams({
-          client_id: from.clientId,
-          request_uri: pushed.request_uri,
-        }).toString();
-        const callback = oauth.validateAuthResponse(server, self, await decide(url), checks.expectedState);
-        const verifier = checks.pkceCodeVerifier;
-        const answer = await oauth.authorizationCodeGrantRequest(
-          ...([server, self, key, callback, from.redirectUri, verifier, bound] as const),
-        );
-        return fromToken(await oauth.processAuthorizationCodeResponse(server, self, answer));
-      },
-      async refresh({ refreshToken }) {
-        const answer = await oauth.refreshTokenGrantRequest(server, self, key, refreshToken, bound);
-        return fromToken(await oauth.processRefreshTokenResponse(server, self, answer));
-      },
-      async introspect({ accessToken }) {
-        const answer = await oauth.introspectionRequest(server, self, key, accessToken, local);
-        return oauth.processIntrospectionResponse(server, self, answer);
-      },
-      revoke: async ({ refreshToken }) =>
-        oauth.processRevocationResponse(
-          await oauth.revocationRequest(server, self, key, refreshToken, local),
-        ),
-      request: (token, url, method) =>
-        toAnswer(oauth.protectedResourceRequest(token, method, new URL(url), undefined, null, bound)),
-      async userless() {
-        const answer = await oauth.clientCredentialsGrantRequest(server, self, key, {}, bound);
-        return (await oauth.processClientCredentialsResponse(server, self, answer)).access_token;
-      },
-      invalidGrant: { error: 'invalid_grant' },
-    };
-  }
-
-  test('completes the life of a grant with a pushed request, assertions and proofs (FAPI 2.0)', async () => {
-    await expectWholeLife(await createClient(fapiApp), { app: fapiApp, user: await somebody() });
-  });
-});
 
 describe('simple-oauth2', () => {
   const modes: [string, ModuleOptions['options']][] = [
@@ -146,45 +62,6 @@ describe('simple-oauth2', () => {
 
   test.each(modes)('completes the life of a grant in %s', async (_mode, options) => {
     await expectWholeLife(createClient(options), { app, user: await somebody() });
-  });
-});
-
-describe('@badgateway/oauth2-client', () => {
-  const methods = ['client_secret_basic', 'client_secret_basic_interop', 'client_secret_post'] as const;
-
-  function createClient(authenticationMethod: (typeof methods)[number]): StockClient {
-    const client = new OAuth2Client({
-      server: stack.gateway,
-      clientId: app.clientId,
-      clientSecret: app.clientSecret,
-      discoveryEndpoint: '/.well-known/oauth-authorization-server',
-      authenticationMethod,
-    });
-    const restore = (tokens: ClientTokens): OAuth2Token => ({ ...tokens, expiresAt: null });
-    return {
-      async connect(scopes, decide) {
-        const [state, codeVerifier] = [randomBytes(8).toString('hex'), await generateCodeVerifier()];
-        const checks = { redirectUri: REDIRECT_URI, state, codeVerifier };
-        const scope = [...scopes];
-        const url = await client.authorizationCode.getAuthorizeUri({ ...checks, scope });
-        const tokens = await client.authorizationCode.getTokenFromCodeRedirect(await decide(url), checks);
-        expect(tokens.expiresAt).toBeGreaterThan(Date.now());
-        return fromToken(tokens);
-      },
-      refresh: async (tokens) => fromToken(await client.refreshToken(restore(tokens))),
-      introspect: (tokens) => client.introspect(restore(tokens)),
-      revoke: (tokens) => client.revoke(restore(tokens), 'refresh_token'),
-      userless: async () => (await client.clientCredentials()).accessToken,
-      invalidGrant: { oauth2Code: 'invalid_grant' },
-    };
-  }
-
-  function fromToken({ accessToken, refreshToken, extraParams }: OAuth2Token): ClientTokens {
-    return { accessToken, refreshToken: refreshToken ?? '', sub: extraParams?.['sub'] };
-  }
-
-  test.each(methods)('completes the life of a grant by discovery with %s', async (method) => {
-    await expectWholeLife(createClient(method), { app, user: await somebody() });
   });
 });
 

@@ -4,6 +4,7 @@ import { openIngestion } from '@phds/cli/connection';
 import { expectStatus, type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
 import { HEART } from '@phds/running-system/revocation-ways';
+import { Traffic } from '@phds/running-system/traffic';
 import { describeWithCertificates } from '@phds/test-kit/certificates';
 import { eventually } from '@phds/test-kit/conditions';
 import { describeWithRedisProgram } from '@phds/test-kit/tls-servers';
@@ -14,7 +15,6 @@ import { RawGrpc } from '../src/raw-grpc.ts';
 import { KeyRing, type Position, ROTATED, type Rotated, STEPS } from '../src/rotation/key-ring.ts';
 import { ReplicatedServices, SERVICES } from '../src/rotation/replicated-services.ts';
 import { startTlsDatabases, type TlsDatabases } from '../src/rotation/tls-databases.ts';
-import { Traffic } from '../src/rotation/traffic.ts';
 
 const HEART_PATH = '/api/v1/health-data/heart';
 const PERSON = 'trust-inside-ada';

@@ -14,8 +14,6 @@ import {
 export interface Replica {
   readonly service: ServiceName;
   readonly process: ManagedProcess;
-  /** Base URL of a gateway; null for the others. */
-  readonly url: string | null;
   /** Stops the replica with SIGTERM (`kill`: SIGKILL), starts it again and waits until it is ready. */
   restart(options?: { readonly kill?: boolean }): Promise<void>;
 }
@@ -59,7 +57,6 @@ export async function startReplicatedStack(options: {
     const toReplica = (process: ManagedProcess, other: string): Replica => ({
       service,
       process,
-      url: null,
       restart: async (how) => {
         names.set(service, [other]);
         await restart(process, graceMs, how);
@@ -68,9 +65,9 @@ export async function startReplicatedStack(options: {
     });
     return [toReplica(processOf(stack, service), SECOND), toReplica(second, FIRST)];
   });
-  const gateways = stack.gatewayUrls.map((url, index): Replica => {
+  const gateways = stack.gatewayUrls.map((_url, index): Replica => {
     const process = processOf(stack, `gateway-${index + 1}`);
-    return { service: 'gateway', process, url, restart: (how) => restart(process, graceMs, how) };
+    return { service: 'gateway', process, restart: (how) => restart(process, graceMs, how) };
   });
   const all = [...replicas, ...gateways];
   // They have nothing to lose any more, so none waits for its delay.
