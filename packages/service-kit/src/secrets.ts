@@ -46,7 +46,7 @@ export function isSecret(kind: SecretKind, text: string): boolean {
 }
 
 /** SHA-256 of the UTF-8 text. Only this hash of a secret is ever stored. */
-export function sha256(text: string): Buffer {
+export function sha256(text: string): Buffer<ArrayBuffer> {
   return hash('sha256', text, 'buffer');
 }
 

@@ -5,10 +5,16 @@ import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId, parseUserId } from '@phds/service-kit/ids';
 import { toMessage } from '@phds/service-kit/rpc/rows';
 import { sha256 } from '@phds/service-kit/secrets';
-import { APPROVED_SETTINGS, type App, type AppSettings, type LedgerState } from './app.ts';
+import {
+  APPROVED_SETTINGS,
+  type App,
+  type AppFilter,
+  type AppSettings,
+  type AppStore,
+  type LedgerState,
+} from './app.ts';
 import { type AppCommand, changeInLedger } from './apps.ts';
 import type { ConsentLedger } from './clients/consent.ts';
-import type { AppFilter, AppStore } from './store/postgres-apps.ts';
 
 /** Maximum length of an operator's reason, in characters. */
 const MAX_REASON_LENGTH = 500;

@@ -17,15 +17,16 @@ import {
   APPROVED_SETTINGS,
   type App,
   type ApplicationType,
+  type AppStore,
   type LedgerState,
   lockOf,
   type PublicApps,
+  type StoredSecret,
 } from './app.ts';
 import { parseChange, parseRegistration, type SettingsChange, type SettingsInput } from './app-settings.ts';
 import { type ConsentLedger, toDate, toName } from './clients/consent.ts';
-import type { KeySource } from './clients/key-source.ts';
+import type { KeySource } from './key-fetching.ts';
 import { toRedirectHost } from './redirect-uri.ts';
-import type { AppStore, StoredSecret } from './store/postgres-apps.ts';
 
 export type Apps = ReturnType<typeof createApps>;
 
@@ -73,7 +74,7 @@ export function createApps(dependencies: AppsDependencies) {
     list: (ownerId: string, page: Page) => apps.listApps({ ownerId, lockKind: null }, page),
 
     register: (ownerId: string, input: SettingsInput, applicationType: ApplicationType) =>
-      register(dependencies, ownerId, input, applicationType),
+      apps.alone(`of ${ownerId}`, () => register(dependencies, ownerId, input, applicationType)),
 
     /** Replaces the fields that were sent. */
     update: (ownerId: string, clientId: string, input: SettingsInput): Promise<App> =>
@@ -90,11 +91,12 @@ export function createApps(dependencies: AppsDependencies) {
      */
     rotateSecret: (ownerId: string, clientId: string) =>
       apps.alone(clientId, async () => {
-        const { tokenEndpointAuthMethod } = await get(ownerId, clientId);
-        if (tokenEndpointAuthMethod !== 'client_secret_basic') throw withoutSecret(tokenEndpointAuthMethod);
+        const app = await get(ownerId, clientId);
+        const { tokenEndpointAuthMethod: method } = app;
+        if (method !== 'client_secret_basic') throw withoutSecret(method);
         const { clientSecret, stored } = makeSecret();
         const rotatedAt = dependencies.clock.now();
-        if (await apps.replaceSecret(clientId, stored, rotatedAt))
+        if (await apps.replaceSecret(app, stored, rotatedAt))
           return { clientSecret, secretLast4: stored.secretLast4, rotatedAt };
         throw new AppError('app_not_active', 'The app is revoked; set it active first.');
       }),
@@ -203,7 +205,9 @@ async function register(
   const settings = parseRegistration(input, applicationType, publicApps);
   refuseKeyPlace(dependencies, settings);
   refuseOwnHost(dependencies, settings);
-  if ((await apps.countApps(ownerId)) >= limit) throw tooMany(limit);
+  if ((await apps.countApps(ownerId)) >= limit) {
+    throw new AppError('conflict', `A developer may have at most ${limit} apps.`);
+  }
   const { clientSecret, stored } =
     settings.tokenEndpointAuthMethod === 'client_secret_basic' ? makeSecret() : NO_SECRET;
   const now = clock.now();
@@ -216,7 +220,7 @@ async function register(
     : { ...put, lock: undefined };
   const columns = toLedgerState({ ...state, statusChangedAt: timestampFromDate(now) });
   const app = { ...profile, applicationType, ...columns, ...stored, secretRotatedAt: now, createdAt: now };
-  if (!(await apps.insertApp(app, limit))) throw tooMany(limit);
+  await apps.insertApp(app);
   return { app, clientSecret };
 }
 
@@ -226,10 +230,6 @@ function makeSecret(): { readonly clientSecret: string; readonly stored: StoredS
   const clientSecret = newSecret('client_secret');
   const stored = { secretHash: sha256(clientSecret), secretLast4: clientSecret.slice(-4) };
   return { clientSecret, stored };
-}
-
-function tooMany(limit: number): AppError {
-  return new AppError('conflict', `A developer may have at most ${limit} apps.`);
 }
 
 // A concurrent change costs one attempt; changes of one app are rare.

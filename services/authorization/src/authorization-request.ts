@@ -3,12 +3,17 @@ import type { Scope } from '@phds/catalog/scopes';
 import { countCharacters, findShownTextFault } from '@phds/catalog/shown-text';
 import type { OpenAuthorizationRequest } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { AppError, invalidRequest, type Violation } from '@phds/service-kit/errors';
+import { readStatement } from '@phds/service-kit/postgres/sql';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
+import type pg from 'pg';
 import type { App } from './app.ts';
 import { isRegistered } from './redirect-uri.ts';
 import type {
   AuthorizationCode as CodeRow,
+  PrismaClient,
   AuthorizationRequest as RequestRow,
 } from './store/generated/client.ts';
+import { createLookUp, inVerified, withKnownScopes } from './store/statements.ts';
 
 /** Longest `state`, in characters. */
 const STATE_MAX_LENGTH = 4096;
@@ -196,8 +201,7 @@ function checkRequestObjects({ requestUri, request }: OpenAuthorizationRequest):
 export const CODE_MAX_FAILED_ATTEMPTS = 5;
 
 /** A stored authorization code, identified by its SHA-256. */
-export interface AuthorizationCode extends Omit<CodeRow, 'hash' | 'scopes' | 'restoreNumber'> {
-  readonly hash: Uint8Array;
+export interface AuthorizationCode extends Omit<CodeRow, 'scopes' | 'restoreNumber'> {
   readonly scopes: readonly Scope[];
   /** Whether it was issued before an unconfirmed restore of the database. */
   readonly suspended: boolean;
@@ -212,4 +216,57 @@ export function isUsable(code: AuthorizationCode, now: Date): boolean {
 /** Whether a text is a verifier according to RFC 7636 section 4.1. */
 export function isCodeVerifier(text: string): boolean {
   return /^[A-Za-z0-9._~-]{43,128}$/.test(text);
+}
+
+export type AuthorizationStore = ReturnType<typeof createAuthorizationStore>;
+
+const FIND_CODE = readStatement(new URL('store/sql/find-code.sql', import.meta.url));
+
+/** Authorization requests and codes in Postgres. */
+export function createAuthorizationStore(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard) {
+  const findCode = createLookUp({
+    pool,
+    guard,
+    statement: FIND_CODE,
+    keyOf: ({ hash }: AuthorizationCode): Uint8Array => hash,
+  });
+  return {
+    async insertRequest({ scopes, ...request }: AuthorizationRequest): Promise<void> {
+      await prisma.authorizationRequest.create({ data: { ...request, scopes: [...scopes] } });
+    },
+
+    async deleteRequests(pendingIds: readonly string[]): Promise<void> {
+      await prisma.authorizationRequest.deleteMany({ where: { pendingId: { in: [...pendingIds] } } });
+    },
+
+    async findRequest(pendingId: string): Promise<AuthorizationRequest | null> {
+      const row = await prisma.authorizationRequest.findFirst({ where: { pendingId } });
+      return row && withKnownScopes(row);
+    },
+
+    /** Moves a request's end later; never earlier. */
+    async extendRequest(pendingId: string, expiresAt: Date): Promise<void> {
+      const where = { pendingId, expiresAt: { lt: expiresAt } };
+      await prisma.authorizationRequest.updateMany({ where, data: { expiresAt } });
+    },
+
+    findCode,
+
+    /** Stores a code unless its approval already has one. Returns the stored one: a repeated decision finds the first one's code. */
+    async putCode({ suspended: _suspended, scopes, ...code }: AuthorizationCode) {
+      const data = { ...code, scopes: [...scopes] };
+      await inVerified(prisma, guard, (tx) =>
+        tx.authorizationCode.createMany({ data, skipDuplicates: true }),
+      );
+      const stored = await findCode(code.hash);
+      if (stored === null) throw new Error('the approval has another code');
+      return stored;
+    },
+
+    /** Counts a failed attempt on an unused code. */
+    async countFailedAttempt(hash: AuthorizationCode['hash']): Promise<void> {
+      const where = { hash, consumedAt: null };
+      await prisma.authorizationCode.updateMany({ where, data: { failedAttempts: { increment: 1 } } });
+    },
+  };
 }

@@ -12,9 +12,10 @@ import { isId, newId } from '@phds/service-kit/ids';
 import { translateDatabaseError } from '@phds/service-kit/postgres/errors';
 import { toMessage } from '@phds/service-kit/rpc/rows';
 import type { UnverifiedProof } from '@phds/service-kit/trust/dpop';
-import type { App } from './app.ts';
+import type { App, AppStore } from './app.ts';
 import {
   type AcceptedParameters,
+  type AuthorizationStore,
   findSettingsFault,
   parseRequestParameters,
 } from './authorization-request.ts';
@@ -27,8 +28,6 @@ import {
 import type { Consent } from './clients/consent.ts';
 import type { Possession } from './possession.ts';
 import { addQuery, isRegistered, toRedirectHost } from './redirect-uri.ts';
-import type { AuthorizationStore } from './store/pg-authorizations.ts';
-import type { AppStore } from './store/postgres-apps.ts';
 import { addSeconds } from './token.ts';
 
 /** Prefix of every `request_uri` (RFC 9126 section 2.2). */

@@ -6,10 +6,9 @@ import { isId } from '@phds/service-kit/ids';
 import { translateDatabaseError } from '@phds/service-kit/postgres/errors';
 import { equalHash, sha256 } from '@phds/service-kit/secrets';
 import type { AssertionVerifier } from '@phds/service-kit/trust/client-assertion';
-import { type App, isPublic, type PublicApps, usableKeysOf } from './app.ts';
+import { type App, type AppStore, isPublic, type PublicApps, usableKeysOf } from './app.ts';
 import type { KeyFetching } from './key-fetching.ts';
-import type { UsedJwts } from './store/pg-used-jwts.ts';
-import type { AppStore } from './store/postgres-apps.ts';
+import type { UseJwt } from './possession.ts';
 
 /** The presented credentials; absent values were not sent. */
 export type ClientCredentials =
@@ -71,7 +70,7 @@ const NOBODY = 'app_0000000000000000000000';
  */
 export function createClientAuthentication(dependencies: {
   readonly apps: Pick<AppStore, 'findCredential'>;
-  readonly usedJwts: UsedJwts;
+  readonly useJwt: UseJwt;
   readonly verifyAssertion: AssertionVerifier;
   readonly keyFetching: Pick<KeyFetching, 'want'>;
   readonly clock: Clock;
@@ -130,7 +129,7 @@ function admit(client: PresentedClient, least: 'named' | 'proven'): App {
 
 /** Empty for a right one. */
 async function findAssertionFault(
-  { verifyAssertion, usedJwts, keyFetching, clock }: Parameters<typeof createClientAuthentication>[0],
+  { verifyAssertion, useJwt, keyFetching, clock }: Parameters<typeof createClientAuthentication>[0],
   found: App | null,
   { clientId, clientAssertion }: { readonly clientId: string; readonly clientAssertion: string },
 ): Promise<string> {
@@ -142,5 +141,5 @@ async function findAssertionFault(
   }
   if (found?.status !== 'active') return '';
   const hash = sha256(`client assertion\0${clientId}\0${judged.jti}`);
-  return (await usedJwts.use(hash, judged.memorableUntil)) ? '' : 'assertion: it was used before';
+  return (await useJwt(hash, judged.memorableUntil)) ? '' : 'assertion: it was used before';
 }

@@ -6,17 +6,16 @@ import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { deriveSecret, sha256 } from '@phds/service-kit/secrets';
-import { type App, codeSecondsOf } from './app.ts';
+import { type App, type AppStore, codeSecondsOf } from './app.ts';
 import {
   type AuthorizationCode,
   type AuthorizationRequest,
+  type AuthorizationStore,
   findSettingsFault,
   isUsable,
 } from './authorization-request.ts';
 import { type Consent, toDate, withSession } from './clients/consent.ts';
 import { addQuery, isRegistered } from './redirect-uri.ts';
-import type { AuthorizationStore } from './store/pg-authorizations.ts';
-import type { AppStore } from './store/postgres-apps.ts';
 import { addSeconds } from './token.ts';
 
 export type Decisions = ReturnType<typeof createDecisions>;

@@ -18,13 +18,13 @@ import type { App } from './app.ts';
 import { type ClientAuthentication, inNameOf } from './client-authentication.ts';
 import type { ConsentLedger, LivenessQuery } from './clients/consent.ts';
 import { findRefreshToken } from './refresh-tokens.ts';
-import type { TokenStore } from './store/pg-tokens.ts';
 import {
   type AccessToken,
   describeAccess,
   findActiveGrant,
   judgeAccessToken,
   parseTokenHash,
+  type TokenStore,
   toLivenessQuery,
   toWorkingScopes,
 } from './token.ts';

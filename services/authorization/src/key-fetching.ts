@@ -1,7 +1,12 @@
 import type { Clock } from '@phds/service-kit/clock';
-import type { KeySource } from './clients/key-source.ts';
-import { parseFetchedKeys } from './public-keys.ts';
-import type { FetchedKeysStore, KeyPlace } from './store/pg-fetched-keys.ts';
+import { createPublicClient, type EgressFailure } from '@phds/service-kit/egress/public-client';
+import { readStatement } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import type { App } from './app.ts';
+import { type ParsedKeys, parseFetchedKeys } from './public-keys.ts';
+import type { PrismaClient } from './store/generated/client.ts';
+
+const CLAIM = readStatement(new URL('store/sql/claim-key-places.sql', import.meta.url));
 
 const REFRESH_MS = 5 * 60 * 1000;
 /** A key that an assertion names may be new, but everybody can name one. */
@@ -17,23 +22,32 @@ export interface KeyFetching {
   fetchDue(signal: AbortSignal): Promise<void>;
 }
 
+/** Where the keys of an app are. */
+type KeyPlace = Pick<App, 'clientId' | 'jwksUri'>;
+
 export function createKeyFetching(dependencies: {
-  readonly fetchedKeys: FetchedKeysStore;
+  readonly pool: pg.Pool;
+  readonly prisma: PrismaClient;
   readonly keySource: Pick<KeySource, 'fetch'>;
   readonly clock: Clock;
   /** Receives why the keys of an app were not fetched; empty when they were. */
   readonly onFetched: (clientId: string, failure: string) => void;
 }): KeyFetching {
-  const { fetchedKeys, keySource, clock, onFetched } = dependencies;
+  const { pool, prisma, keySource, clock, onFetched } = dependencies;
   const wanted = new Set<string>();
 
-  async function fetch(place: KeyPlace, now: Date, signal: AbortSignal): Promise<void> {
-    const answer = await keySource.fetch(place.jwksUri, signal).catch(() => null);
+  async function fetch({ clientId, jwksUri }: KeyPlace, now: Date, signal: AbortSignal): Promise<void> {
+    const answer = await keySource.fetch(jwksUri, signal).catch(() => null);
     // The service ends. The place is due again after REFRESH_MS.
     if (answer === null) return;
-    const keys = 'fault' in answer ? answer : parseFetchedKeys(answer.text);
-    await fetchedKeys.put(place, keys, now);
-    onFetched(place.clientId, 'fault' in keys ? keys.fault : '');
+    const keys: ParsedKeys = 'fault' in answer ? answer : parseFetchedKeys(answer.text);
+    const data =
+      'fault' in keys
+        ? { jwksFailure: keys.fault }
+        : { jwks: keys.jwks, jwksFetchedAt: now, jwksFailure: '' };
+    // The app may have another place by now.
+    await prisma.app.updateMany({ where: { clientId, jwksUri }, data });
+    onFetched(clientId, data.jwksFailure);
   }
 
   return {
@@ -41,10 +55,52 @@ export function createKeyFetching(dependencies: {
     async fetchDue(signal) {
       const now = clock.now();
       const before = (milliseconds: number) => new Date(now.getTime() - milliseconds);
-      const named = { clientIds: [...wanted], askedBefore: before(UNKNOWN_KEY_MS) };
+      const values = [now, before(REFRESH_MS), before(UNKNOWN_KEY_MS), [...wanted], BATCH];
       wanted.clear();
-      const places = await fetchedKeys.claim({ now, askedBefore: before(REFRESH_MS), named, limit: BATCH });
-      await Promise.all(places.map((place) => fetch(place, now, signal)));
+      const { rows } = await pool.query<KeyPlace>({ ...CLAIM, values });
+      await Promise.all(rows.map((place) => fetch(place, now, signal)));
+    },
+  };
+}
+
+const MAX_BYTES = 65_536;
+const FETCH_MS = 3_000;
+const JSON_TYPE = /^application\/([\w.+-]+\+)?json\b/i;
+
+const FAULTS = {
+  status: 'the answer has the status {}',
+  redirected: 'the answer is a redirect ({}), which is not followed',
+  timed_out: 'there was no whole answer in time',
+  name_not_resolved: 'the name of the host does not resolve',
+  address_not_allowed: 'the host has a private or reserved address',
+  tls_failed: 'there was no TLS connection with a valid certificate',
+  connection_failed: 'there was no connection',
+} as const satisfies Record<EgressFailure, string>;
+
+export type KeySource = ReturnType<typeof createKeySource>;
+
+/** Key sets of apps over HTTPS. Other failures of the proxy than about one host are reported to `onProxyFailure`. */
+export function createKeySource(
+  config: { readonly JWKS_PROXY?: string | undefined; readonly JWKS_ALLOW_LOOPBACK: boolean },
+  onProxyFailure: (error: unknown) => void,
+) {
+  const { JWKS_PROXY: url, JWKS_ALLOW_LOOPBACK: allowLoopback } = config;
+  const proxy = url === undefined ? undefined : { url: new URL(url), onFailure: onProxyFailure };
+  const client = createPublicClient({ allowLoopback, proxy, attemptMs: FETCH_MS });
+  const headers = { accept: 'application/jwk-set+json, application/json' };
+  return {
+    /** Whether a URL may be fetched, as far as it tells. */
+    mayFetch: client.mayRequest,
+    /** Rejects only if the signal is aborted. */
+    async fetch(
+      uri: string,
+      signal: AbortSignal,
+    ): Promise<{ readonly text: string } | { readonly fault: string }> {
+      const answer = await client.get({ url: uri, headers, maxBytes: MAX_BYTES }, signal);
+      const { status, failure, contentType, body } = answer;
+      if (failure !== null) return { fault: FAULTS[failure].replace('{}', String(status)) };
+      if (!JSON_TYPE.test(contentType)) return { fault: 'the answer must be JSON by its Content-Type' };
+      return body === null ? { fault: `the answer has more than ${MAX_BYTES} bytes` } : { text: body };
     },
   };
 }

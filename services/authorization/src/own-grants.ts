@@ -7,8 +7,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound, unauthorized } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import type { Consent } from './clients/consent.ts';
-import type { TokenStore } from './store/pg-tokens.ts';
-import { judgeAccessToken, parseTokenHash, toLivenessQuery } from './token.ts';
+import { judgeAccessToken, parseTokenHash, type TokenStore, toLivenessQuery } from './token.ts';
 
 /**
  * The grants of the app behind an access token, which has to be the app's own (client credentials). A user's token is `unauthorized`

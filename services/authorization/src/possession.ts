@@ -1,8 +1,21 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError } from '@phds/service-kit/errors';
+import { readStatement } from '@phds/service-kit/postgres/sql';
 import { PROOF_MEMORY_SECONDS, readProof, type UnverifiedProof } from '@phds/service-kit/trust/dpop';
-import type { UsedJwts } from './store/pg-used-jwts.ts';
+import type pg from 'pg';
 import { addSeconds } from './token.ts';
+
+const USE = readStatement(new URL('store/sql/use-jwt.sql', import.meta.url));
+
+/**
+ * Notes the use of a client assertion or a proof, by a SHA-256 that identifies it, until `expiresAt`. False if it was used before. Of
+ * concurrent calls one gets true, also of those of other processes.
+ */
+export type UseJwt = (hash: Uint8Array, expiresAt: Date) => Promise<boolean>;
+
+export function createUseJwt(pool: pg.Pool): UseJwt {
+  return async (hash, expiresAt) => (await pool.query({ ...USE, values: [hash, expiresAt] })).rowCount === 1;
+}
 
 /** Possession of a key, which DPoP proofs of OAuth requests show (RFC 9449 section 5). */
 export interface Possession {
@@ -20,11 +33,11 @@ export interface Possession {
 }
 
 export function createPossession({
-  usedJwts,
+  useJwt,
   clock,
   issuer,
 }: {
-  readonly usedJwts: UsedJwts;
+  readonly useJwt: UseJwt;
   readonly clock: Clock;
   /** Public base URL of the service. */
   readonly issuer: string;
@@ -41,7 +54,7 @@ export function createPossession({
       if (proof === null) return null;
       if (!proof.isSigned()) throw invalidDpopProof('its signature is not that of jwk');
       const rememberedUntil = addSeconds(clock.now(), PROOF_MEMORY_SECONDS);
-      if (!(await usedJwts.use(proof.id, rememberedUntil))) throw invalidDpopProof('it was used before');
+      if (!(await useJwt(proof.id, rememberedUntil))) throw invalidDpopProof('it was used before');
       return proof.jkt;
     },
   };

@@ -4,8 +4,7 @@ import { formatScopeList } from '@phds/catalog/scopes';
 import { base62 } from '@phds/service-kit/ids';
 import { deriveSecret, equalHash, isSecret, newSecret, sha256 } from '@phds/service-kit/secrets';
 import { type App, isPublic } from './app.ts';
-import type { TokenStore } from './store/pg-tokens.ts';
-import type { TokenFamily } from './token.ts';
+import type { TokenFamily, TokenStore } from './token.ts';
 
 // Refresh tokens have no rows. A token is the secret of its family (256 random bits, with prefix and checksum), the number of refreshes
 // before it, and an HMAC of both with DERIVATION_KEY: `phds_rt_…_7_…`. The row of the family has a hash of the secret as its id, the number

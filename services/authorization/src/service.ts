@@ -24,12 +24,13 @@ import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { createAssertionSigner } from '@phds/service-kit/trust/access-assertion';
 import { createAssertionVerifier } from '@phds/service-kit/trust/client-assertion';
+import { type AppPools, createAppStore } from './app.ts';
 import { createAppLocks } from './app-locks.ts';
 import { createApps } from './apps.ts';
+import { createAuthorizationStore } from './authorization-request.ts';
 import { createAuthorizations } from './authorizations.ts';
 import { createClientAuthentication } from './client-authentication.ts';
 import { type Consent, connectConsent } from './clients/consent.ts';
-import { createKeySource, type KeySource } from './clients/key-source.ts';
 import type { Config } from './config.ts';
 import { createDecisions } from './decisions.ts';
 import { createDevelopers } from './developers.ts';
@@ -39,23 +40,18 @@ import { createClientCredentialsGrant } from './grants/client-credentials.ts';
 import { createRefreshTokenGrant } from './grants/refresh-token.ts';
 import { createTokenEndpoint } from './grants/token-endpoint.ts';
 import { createIntrospection, createOwnIntrospection } from './introspection.ts';
-import { createKeyFetching, type KeyFetching } from './key-fetching.ts';
+import { createKeyFetching, createKeySource, type KeyFetching, type KeySource } from './key-fetching.ts';
 import { type AuthorizationMetrics, createAuthorizationMetrics } from './metrics.ts';
 import { createOwnGrants } from './own-grants.ts';
-import { createPossession, type Possession } from './possession.ts';
+import { createPossession, createUseJwt, type Possession } from './possession.ts';
+import { createPruning } from './pruning.ts';
 import { findRefreshToken } from './refresh-tokens.ts';
 import { createAppOperatorService, createAppService } from './rpc/app-service.ts';
 import { createAuthorizationService } from './rpc/authorization-service.ts';
 import { createTokenService } from './rpc/token-service.ts';
 import { PrismaClient } from './store/generated/client.ts';
-import { createPgAuthorizations } from './store/pg-authorizations.ts';
-import { createPgFetchedKeys } from './store/pg-fetched-keys.ts';
-import { createPgPeople } from './store/pg-people.ts';
-import { createPgPruner } from './store/pg-pruner.ts';
-import { createPgSuspensions } from './store/pg-suspensions.ts';
-import { createPgTokens } from './store/pg-tokens.ts';
-import { createPgUsedJwts } from './store/pg-used-jwts.ts';
-import { type AppPools, createPostgresApps } from './store/postgres-apps.ts';
+import { createSuspensions } from './suspensions.ts';
+import { createTokenStore } from './token.ts';
 import { createFamilyRevocation, createTokenRevocation } from './token-revocation.ts';
 
 const SERVICE = 'authorization';
@@ -115,8 +111,9 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     metrics: measured,
     verification: resources.use(openSessionVerification(config, { clock, failureOf })),
   };
-  const pruned = createPgPruner(postgres.pool, clock);
-  resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, failureOf }));
+  resources.use(
+    startPruning(createPruning(prisma, clock), { intervalMs: config.PRUNE_INTERVAL_MS, failureOf }),
+  );
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, {
@@ -127,7 +124,6 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       }),
       services: createRpcServices({
         ...parts,
-        prisma,
         keyFetching: fetchKeys(parts, overrides.keyFetchMs ?? KEY_FETCH_MS, resources),
       }),
       log,
@@ -192,19 +188,16 @@ function openDatabase(config: Config, log: Logger, applicationName: string, pool
 function createStores(pools: AppPools, prisma: PrismaClient, guard: RestoreGuard) {
   const { pool } = pools;
   return {
-    apps: createPostgresApps(pools, prisma, guard),
-    authorizations: createPgAuthorizations(pool, prisma, guard),
-    tokens: createPgTokens(pool, guard),
-    usedJwts: createPgUsedJwts(pool),
-    people: createPgPeople(pool),
-    suspensions: createPgSuspensions(pool),
-    fetchedKeys: createPgFetchedKeys(pool),
+    pool,
+    prisma,
+    apps: createAppStore(pools, prisma, guard),
+    authorizations: createAuthorizationStore(pool, prisma, guard),
+    tokens: createTokenStore(pool, prisma, guard),
+    useJwt: createUseJwt(pool),
   };
 }
 
-function createRpcServices(
-  parts: Parts & { readonly prisma: PrismaClient; readonly keyFetching: KeyFetching },
-) {
+function createRpcServices(parts: Parts & { readonly keyFetching: KeyFetching }) {
   const { config, clock, guard, metrics, verification } = parts;
   const verifySession = verification.verify;
   const verifyAssertion = createAssertionVerifier({ issuer: config.ISSUER, clock });
@@ -222,7 +215,7 @@ function createRpcServices(
   const { ISSUER: issuer, AUTHORIZATION_CODE_SECONDS: codeSeconds } = config;
   const possession = createPossession({ ...parts, issuer });
   const decisions = createDecisions({ ...parts, issuer, codeSeconds });
-  const erasure = { eraseUser: createErasure({ people: parts.people, apps }) };
+  const erasure = { eraseUser: createErasure({ prisma: parts.prisma, apps }) };
   return [
     createAppService({
       apps: acknowledging(guard, apps, ['register', 'update', 'rotateSecret', 'setStatus']),
@@ -245,7 +238,7 @@ function createRpcServices(
     createTokenService(
       acknowledging(guard, createTokenRpcs({ ...parts, clients, possession }), ['revokeToken']),
     ),
-    createRestoreService({ guard, suspensions: parts.suspensions }),
+    createRestoreService({ guard, suspensions: createSuspensions(parts.pool) }),
   ];
 }
 

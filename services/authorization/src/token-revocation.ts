@@ -8,8 +8,7 @@ import type { App } from './app.ts';
 import { type ClientAuthentication, inNameOf } from './client-authentication.ts';
 import type { ConsentLedger } from './clients/consent.ts';
 import { findRefreshToken, isPastRetry } from './refresh-tokens.ts';
-import type { TokenStore } from './store/pg-tokens.ts';
-import { toFamilyHorizon } from './token.ts';
+import { type AccessToken, type TokenStore, toFamilyHorizon } from './token.ts';
 
 /**
  * Revokes a token family, first in the ledger and then in our own tables. The ledger applies everywhere, so a crash in between
@@ -46,7 +45,7 @@ export function createTokenRevocation(dependencies: {
 }) {
   const { clients, tokens, ledger, revokeFamily, clock } = dependencies;
 
-  async function revokeAccess(clientId: string, hash: Uint8Array): Promise<void> {
+  async function revokeAccess(clientId: string, hash: AccessToken['hash']): Promise<void> {
     const token = await tokens.findAccessToken(hash);
     if (token === null || token.clientId !== clientId || token.revokedAt !== null) return;
     await ledger.revokeToken({ tokenHash: hash, expiresAt: timestampFromDate(token.expiresAt) });

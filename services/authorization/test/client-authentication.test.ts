@@ -10,7 +10,7 @@ const SECRET = newSecret('client_secret');
 const time = new Date('2026-03-01T12:00:00Z');
 const clock = { now: () => time };
 
-function createStore(status: App['status'], secretHash: Uint8Array | null) {
+function createStore(status: App['status'], secretHash: App['secretHash']) {
   const app: App = {
     clientId: newId('app'),
     ownerId: 'dev',
@@ -40,7 +40,7 @@ function createStore(status: App['status'], secretHash: Uint8Array | null) {
   const dependencies = {
     apps: { findCredential },
     clock,
-    usedJwts: { use: unused },
+    useJwt: unused,
     verifyAssertion: unused,
     keyFetching: { want: unused },
     publicApps: 'allowed' as const,
@@ -55,7 +55,7 @@ describe('client authentication', () => {
     expect([admitted, lookups.length]).toEqual([app, 1]);
   });
 
-  test.each<[string, App['status'], Uint8Array | null, object]>([
+  test.each<[string, App['status'], App['secretHash'], object]>([
     ['a wrong secret', 'active', sha256(SECRET), { clientSecret: newSecret('client_secret') }],
     ['garbage for a secret', 'active', sha256(SECRET), { clientSecret: 'x' }],
     ['an empty secret', 'active', sha256(''), { clientSecret: '' }],

@@ -4,10 +4,10 @@ import { openPostgres } from '@phds/service-kit/postgres/postgres';
 import { toPrismaOptions } from '@phds/service-kit/postgres/prisma';
 import { eventually } from '@phds/test-kit/conditions';
 import { shared } from '@phds/test-kit/shared';
+import { createAppStore } from '../src/app.ts';
+import { createAuthorizationStore } from '../src/authorization-request.ts';
 import { createDevelopers } from '../src/developers.ts';
 import { PrismaClient } from '../src/store/generated/client.ts';
-import { createPgAuthorizations } from '../src/store/pg-authorizations.ts';
-import { createPostgresApps } from '../src/store/postgres-apps.ts';
 import { REDIRECT_URI, reasonOf, shareHarness, startHarness } from './harness.ts';
 
 const harness = await shareHarness();
@@ -127,8 +127,8 @@ describe('a look-up at the same moment as one whose caller has given up finds', 
   const { pool } = shared.use(openPostgres({ ...options, poolSize: 2 }));
   const prisma = shared.adopt(new PrismaClient(toPrismaOptions(pool, limits)), (it) => it.$disconnect());
   const guard = {} as never;
-  const { findRequest } = createPgAuthorizations(pool, prisma, guard);
-  const { findApp } = createPostgresApps({ pool, locks: pool }, prisma, guard);
+  const { findRequest } = createAuthorizationStore(pool, prisma, guard);
+  const { findApp } = createAppStore({ pool, locks: pool }, prisma, guard);
   const { mayRegister } = createDevelopers(prisma, 'listed', undefined);
 
   test.each([

@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { toPrismaOptions } from '@phds/service-kit/postgres/prisma';
 import { createProofKey } from '@phds/test-kit/dpop-proofs';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { shared } from '@phds/test-kit/shared';
 import { openTestPool } from '@phds/test-kit/test-pool';
-import { createKeySource } from '../src/clients/key-source.ts';
-import { createKeyFetching } from '../src/key-fetching.ts';
-import { createPgFetchedKeys } from '../src/store/pg-fetched-keys.ts';
+import { createKeyFetching, createKeySource } from '../src/key-fetching.ts';
+import { PrismaClient } from '../src/store/generated/client.ts';
 import { signAssertion } from './assertions.ts';
 import { type Harness, REDIRECT_URI, reasonOf, refusalOf, shareHarness, startHarness } from './harness.ts';
 
@@ -16,6 +16,9 @@ const LOCAL = { JWKS_ALLOW_LOOPBACK: 'true' };
 const harness = await shareHarness(LOCAL, { keyFetchMs: 3_600_000 });
 const options = { options: '-c search_path=authorization' };
 const pool = shared.adopt(openTestPool(harness.database.url, options), (it) => it.end());
+
+const limits = { schema: 'authorization', statementTimeoutMs: 10_000 };
+const prisma = shared.adopt(new PrismaClient(toPrismaOptions(pool, limits)), (it) => it.$disconnect());
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -53,7 +56,8 @@ beforeEach(() => {
 const failures: string[] = [];
 const createInstance = (settings = { JWKS_ALLOW_LOOPBACK: true }) =>
   createKeyFetching({
-    fetchedKeys: createPgFetchedKeys(pool),
+    pool,
+    prisma,
     keySource: createKeySource(settings, () => undefined),
     clock: harness.clock,
     onFetched: (id, failure) => void (id === clientId && failures.push(failure)),

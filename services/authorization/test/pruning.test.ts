@@ -1,8 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { openPostgres } from '@phds/service-kit/postgres/postgres';
+import { toPrismaOptions } from '@phds/service-kit/postgres/prisma';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
-import { createPgPruner } from '../src/store/pg-pruner.ts';
+import { createPruning } from '../src/pruning.ts';
+import { PrismaClient } from '../src/store/generated/client.ts';
 import { shareHarness, startHarness } from './harness.ts';
 
 const harness = await shareHarness({}, {}, { PRUNE_INTERVAL_MS: 20 });
@@ -39,51 +41,19 @@ test('rows are deleted once they can no longer matter, and not before', async ()
   await eventually(async () => expect(await countRows()).toEqual({ ...left, token_family: 0 }));
 });
 
-/** A pruner for manual calls. Its clock is later than that of the service, which prunes when it has started and must leave the rows. */
-async function openPruner() {
-  await using stack = new AsyncDisposableStack();
-  const quiet = stack.use(await startHarness());
-  const owner = await quiet.connect();
-  const { url: connectionString, schema } = quiet.database;
-  const limits = {
-    poolSize: 2,
-    statementTimeoutMs: 20_000,
-    connectTimeoutMs: 20_000,
-    applicationName: 'test',
-  };
-  const postgres = stack.use(openPostgres({ connectionString, schema, ...limits }));
-  const later = new FakeClock();
-  later.advance(60 * DAY);
-  const pruned = createPgPruner(postgres.pool, later);
-  const expired = new Date(later.now().getTime() - 30 * DAY);
-  const { clientId } = await quiet.registerApp();
-  const opened = stack.move();
-  return { owner, pruned, expired, clientId, [Symbol.asyncDispose]: () => opened.disposeAsync() };
-}
-
 test('no statement deletes more than a batch', async () => {
-  await using small = await openPruner();
-  const { owner, pruned, expired, clientId } = small;
-  await owner.query(
-    `INSERT INTO token_family (id, client_id, user_id, grant_id, app_epoch, created_at, expires_at, refresh_hash)
-     SELECT n, $1, 'ada', 'grt_1', 1, $2, $2, sha256('') FROM generate_series(1, 5) AS n`,
-    [clientId, expired],
-  );
-  expect([await pruned.token_family(2), await pruned.token_family(2), await pruned.token_family(2)]).toEqual([
-    2, 2, 1,
-  ]);
-});
-
-test('locked rows are skipped and deleted later', async () => {
-  await using small = await openPruner();
-  const { owner, pruned, expired, clientId } = small;
-  await owner.query(
-    `INSERT INTO access_token (hash, client_id, scopes, app_epoch, issued_at, expires_at)
-     SELECT sha256(n::text::bytea), $1, '{}', 1, $2, $2 FROM generate_series(1, 3) AS n`,
-    [clientId, expired],
-  );
-  await owner.query(`BEGIN; SELECT FROM access_token WHERE hash = sha256('2') FOR UPDATE`);
-  expect(await pruned.access_token(10)).toBe(2);
-  await owner.query('ROLLBACK');
-  expect(await pruned.access_token(10)).toBe(1);
+  await using stack = new AsyncDisposableStack();
+  const { database } = stack.use(await startHarness());
+  const limits = { schema: database.schema, statementTimeoutMs: 20_000, connectTimeoutMs: 20_000 };
+  const options = { ...limits, connectionString: database.url, poolSize: 1, applicationName: 'test' };
+  const { pool } = stack.use(openPostgres(options));
+  const prisma = stack.adopt(new PrismaClient(toPrismaOptions(pool, limits)), (it) => it.$disconnect());
+  // Later than the clock of the service, which prunes when it has started.
+  const later = new FakeClock();
+  later.advance(DAY);
+  const expiresAt = new Date(later.now().getTime() - 1);
+  const data = Array.from({ length: 5 }, (_, n) => ({ hash: Buffer.from([n]), expiresAt }));
+  await prisma.usedJwt.createMany({ data });
+  const { used_jwt: prune } = createPruning(prisma, later);
+  expect([await prune(2), await prune(2), await prune(2)]).toEqual([2, 2, 1]);
 });

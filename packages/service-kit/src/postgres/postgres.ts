@@ -231,6 +231,21 @@ export async function inTransaction<T>(
   }
 }
 
+/** Runs `change` while nobody else holds the lock of this name. In no transaction, because it may call other services. */
+export async function whileLocked<T>(pool: pg.Pool, name: string, change: () => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [name]);
+    return await change();
+  } finally {
+    const isFree = await client.query('SELECT pg_advisory_unlock_all()').then(
+      () => true,
+      () => false,
+    );
+    client.release(!isFree);
+  }
+}
+
 /**
  * A Postgres client that closes its connection when the server is silent for too long during a query. It replaces the driver's
  * `query_timeout`, which creates a function for each query that keeps the query and its rows alive through minor collections. Queries in progress reject with ETIMEDOUT.

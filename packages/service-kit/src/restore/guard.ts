@@ -54,6 +54,14 @@ export async function queryVerified<Row extends object>(
   return rows;
 }
 
+/** A connection, or what asks in the transaction of another client. */
+interface Queries {
+  query(
+    text: string,
+    values: unknown[],
+  ): Promise<{ readonly rows: readonly { readonly unverified?: unknown }[] }>;
+}
+
 type Say = (details: object, text: string) => void;
 
 /** Milliseconds between two checks whether the database was restored. */
@@ -166,7 +174,7 @@ export class RestoreGuard implements AsyncDisposable {
   }
 
   /** Throws Unverified if the database of this transaction is not verified. For transactions with several statements. */
-  async requireVerified(client: pg.ClientBase): Promise<void> {
+  async requireVerified(client: Queries): Promise<void> {
     const { rows } = await client.query(toVerification(this.#options.schema), [...this.remembered]);
     if (rows[0]?.unverified !== false) throw new Unverified();
   }

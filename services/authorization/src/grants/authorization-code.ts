@@ -7,6 +7,7 @@ import { equalHash, isSecret, newSecret, sha256 } from '@phds/service-kit/secret
 import { type App, isPublic } from '../app.ts';
 import {
   type AuthorizationCode,
+  type AuthorizationStore,
   CODE_MAX_FAILED_ATTEMPTS,
   findSettingsFault,
   isCodeVerifier,
@@ -15,9 +16,7 @@ import {
 import type { ConsentLedger } from '../clients/consent.ts';
 import { missingDpopProof } from '../possession.ts';
 import { newRefreshToken } from '../refresh-tokens.ts';
-import type { AuthorizationStore } from '../store/pg-authorizations.ts';
-import type { TokenStore } from '../store/pg-tokens.ts';
-import { toAccessExpiry, toFamilyExpiry, widenScopes } from '../token.ts';
+import { type TokenStore, toAccessExpiry, toFamilyExpiry, widenScopes } from '../token.ts';
 import type { FamilyRevocation } from '../token-revocation.ts';
 import {
   type IssuedTokens,
@@ -67,7 +66,7 @@ export function createAuthorizationCodeGrant(dependencies: CodeGrantDependencies
 }
 
 /** The hash of the presented code. */
-function parseCode({ code, redirectUri }: IssueTokenRequest): Uint8Array {
+function parseCode({ code, redirectUri }: IssueTokenRequest): AuthorizationCode['hash'] {
   if (!code) throw invalidRequest('code', 'is required');
   if (!redirectUri) throw invalidRequest('redirect_uri', 'is required');
   if (!isSecret('authorization_code', code)) throw invalidGrant('not a code');

@@ -5,8 +5,7 @@ import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import { isPublic } from '../app.ts';
 import { requireRegistered } from '../authorization-request.ts';
 import type { ConsentLedger } from '../clients/consent.ts';
-import type { TokenStore } from '../store/pg-tokens.ts';
-import { toAccessExpiry } from '../token.ts';
+import { type TokenStore, toAccessExpiry } from '../token.ts';
 import { requireLiveApp, requireSeconds, type TokenGrant } from './grant.ts';
 
 /**

@@ -18,10 +18,10 @@ import {
   type RefreshMove,
   type RefreshToken,
 } from '../refresh-tokens.ts';
-import type { TokenStore } from '../store/pg-tokens.ts';
 import {
   type AccessToken,
   type TokenFamily,
+  type TokenStore,
   toAccessExpiry,
   toFamilyExpiry,
   toWorkingScopes,

@@ -5,6 +5,7 @@ import { type Statement, toColumnName } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { queryVerified, Unverified } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
+import type { Prisma, PrismaClient } from './generated/client.ts';
 
 type Key = string | Uint8Array;
 
@@ -26,6 +27,23 @@ export function createLookUp<K extends Key, Row extends { readonly scopes: reado
     const found = new Map(rows.map((row) => [toText(keyOf(row)), withKnownScopes(row)]));
     return keys.map((key) => found.get(toText(key)) ?? null);
   }, SHORT_READS);
+}
+
+/** Runs a transaction of which the database was verified first: compared with the changes that were acknowledged. */
+export function inVerified<T>(
+  prisma: PrismaClient,
+  guard: RestoreGuard,
+  use: (tx: Prisma.TransactionClient) => Promise<T>,
+): Promise<T> {
+  return guard.verified(() =>
+    prisma.$transaction(async (tx) => {
+      const query = async (text: string, values: unknown[]) => ({
+        rows: await tx.$queryRawUnsafe<object[]>(text, ...values),
+      });
+      await guard.requireVerified({ query });
+      return use(tx);
+    }),
+  );
 }
 
 /** The row without scopes that the catalog no longer has. */
@@ -110,18 +128,6 @@ export function toJsonRecords(records: readonly object[]): string[] {
     value instanceof Uint8Array ? toHex(value) : value,
   ];
   return records.map((record) => JSON.stringify(Object.fromEntries(Object.entries(record).map(toField))));
-}
-
-/** The fields of a record as columns with names in snake_case. */
-export function toColumns(record: object) {
-  return { names: Object.keys(record).map(toColumnName), values: Object.values(record) as unknown[] };
-}
-
-/** Inserts a record. */
-export function toInsert(table: string, record: object) {
-  const { names, values } = toColumns(record);
-  const places = names.map((_, index) => `$${index + 1}`);
-  return { text: `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')})`, values };
 }
 
 /** Bytes as a text that Postgres reads. */

@@ -1,0 +1,34 @@
+import { offsetOf } from '@phds/catalog/pagination';
+import { readStatement } from '@phds/service-kit/postgres/sql';
+import type { Suspensions } from '@phds/service-kit/restore/service';
+import type pg from 'pg';
+
+type Item = Awaited<ReturnType<Suspensions['list']>>['items'][number];
+
+const COUNT = readStatement(new URL('store/sql/count-suspended-apps.sql', import.meta.url));
+const LIST = readStatement(new URL('store/sql/list-suspended-apps.sql', import.meta.url));
+const CONFIRM = readStatement(new URL('store/sql/confirm-suspended.sql', import.meta.url));
+
+/** What an unconfirmed restore suspends. Apps are listed; codes and tokens are confirmed with their app or person. */
+export function createSuspensions(pool: pg.Pool): Suspensions {
+  const query = async <Row extends object>(statement: typeof LIST, ...values: unknown[]) =>
+    (await pool.query<Row>({ ...statement, values })).rows;
+  const count = async (clientId: string | null, userId: string | null) => {
+    const [row] = await query<{ count: number }>(COUNT, clientId, userId);
+    return row?.count ?? 0;
+  };
+  return {
+    count: () => count(null, null),
+    async list({ clientId, userId }, page) {
+      const [items, total] = await Promise.all([
+        query<Item>(LIST, clientId, userId, page.pageSize, offsetOf(page)),
+        count(clientId, userId),
+      ]);
+      return { items, total };
+    },
+    async confirm(number, { clientId, userId }) {
+      const [row] = await query<{ confirmed: number }>(CONFIRM, clientId, userId, number);
+      return row?.confirmed ?? 0;
+    },
+  };
+}
