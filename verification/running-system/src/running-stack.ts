@@ -12,7 +12,6 @@ import {
 } from '@phds/local-stack/stack-processes';
 import { findCitusNodes } from '@phds/test-kit/citus';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
-import { findGivenDeployment } from './given-deployment.ts';
 import { copyPreparedData } from './prepared-data.ts';
 
 /** Options of a test's stack. Defaults: one gateway, its own Redis, no synthetic users. */
@@ -81,11 +80,9 @@ function latestNoon(): Date {
 
 /**
  * Starts the whole service on free ports with a temporary data directory. Postgres does not wait for the disk: a killed server
- * process loses nothing by that, only a killed machine would. Starts nothing if the environment names a deployment.
+ * process loses nothing by that, only a killed machine would.
  */
 export async function startRunningStack(options: RunningStackOptions = {}): Promise<RunningStack> {
-  const deployment = findGivenDeployment(process.env);
-  if (deployment !== null) return deployment;
   const { gateways = 1, seed = false, patient = true, environment: settings, ...rest } = options;
   await using cleanup = new AsyncDisposableStack();
   const dataDirectory = await mkdtemp(join(tmpdir(), 'phds-e2e-'));

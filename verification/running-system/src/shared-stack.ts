@@ -1,6 +1,5 @@
 import { createServiceTokens } from '@phds/service-kit/keys/key-files';
 import { askForServer } from '@phds/test-kit/test-server-variables';
-import { findGivenDeployment } from './given-deployment.ts';
 import type { RunningStack } from './running-stack.ts';
 
 /** A stack shared with other test files: tests must not stop it or parts of it. */
@@ -17,7 +16,7 @@ export function toStackDescription(stack: RunningStack): StackDescription {
 
 /**
  * The stack of this test run, with the synthetic users' data and everything that other test files leave: a test reads only the data
- * of its own users and apps. A deployment named by the environment is used instead.
+ * of its own users and apps.
  */
 export async function useSharedStack(): Promise<SharedStack> {
   return use('stack');
@@ -29,8 +28,6 @@ export async function useSharedSandbox(): Promise<SharedStack> {
 }
 
 async function use(name: 'stack' | 'sandbox'): Promise<SharedStack> {
-  const given = findGivenDeployment(process.env);
-  if (given !== null) return given;
   const description = await askForServer<StackDescription>(name);
   return { ...description, serviceTokens: createServiceTokens(description.keys) };
 }

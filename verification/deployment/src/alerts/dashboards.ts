@@ -3,31 +3,9 @@ import { join, resolve } from 'node:path';
 
 const DIRECTORY = resolve(import.meta.dirname, '../../../../deploy/grafana/dashboards');
 
-interface Panel {
-  readonly id: number;
-  readonly type: string;
-  readonly title: string;
-  /** Rows have none. */
-  readonly datasource?: { readonly type: string; readonly uid: string };
-  readonly targets?: readonly {
-    readonly refId: string;
-    readonly expr: string;
-    readonly datasource: { readonly type: string; readonly uid: string };
-  }[];
-}
-
-interface Variable {
-  readonly name: string;
-  readonly type: string;
-  readonly query: unknown;
-}
-
 interface Dashboard {
-  readonly uid: string;
-  readonly title: string;
-  readonly schemaVersion: number;
-  readonly templating: { readonly list: readonly Variable[] };
-  readonly panels: readonly Panel[];
+  /** Rows have no targets. */
+  readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[];
 }
 
 /** The dashboards of deploy/grafana, by file name. */
@@ -37,7 +15,7 @@ export function readDashboards(): [file: string, dashboard: Dashboard][] {
 }
 
 /** The PromQL expressions of a dashboard, with values in place of Grafana's variables. */
-export function listExpressions({ panels }: Pick<Dashboard, 'panels'>): string[] {
+export function listExpressions({ panels }: Dashboard): string[] {
   const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   return expressions.map((expr) => expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', 'phds-.+'));
 }

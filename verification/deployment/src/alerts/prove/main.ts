@@ -36,25 +36,16 @@ async function prove(interrupt: AbortSignal): Promise<boolean> {
     const verdict = await judge(cause, { site, prometheus, signal });
     verdicts.push(verdict);
     say(`  ${verdict.text}`);
-    for (const line of toTable([verdict]).slice(2)) say(`  ${line}`);
+    say(`  ${describe(verdict)}`);
     for (const violation of verdict.violations) say(`  VIOLATION: ${violation}`);
   }
-  say(`\nDurations and ages of the rules divided by ${FACTOR}, scraped every ${INTERVAL_MS / 1000} s:\n`);
-  for (const line of toTable(verdicts)) say(line);
   return verdicts.every(({ violations }) => violations.length === 0);
 }
 
-function toTable(verdicts: readonly Verdict[]): string[] {
+function describe({ firedMs, resolvedMs, others }: Verdict): string {
   const seconds = (milliseconds: number | null) =>
-    milliseconds === null ? 'no' : `${Math.round(milliseconds / 1000)} s`;
-  return [
-    '| Alert | Fault | Fired after | Ended after | Also fired |',
-    '|---|---|---|---|---|',
-    ...verdicts.map(({ cause, firedMs, resolvedMs, others }) => {
-      const name = cause.severity === undefined ? cause.alert : `${cause.alert} (${cause.severity})`;
-      return `| ${name} | ${cause.what} | ${seconds(firedMs)} | ${seconds(resolvedMs)} | ${others.join(', ')} |`;
-    }),
-  ];
+    milliseconds === null ? 'not' : `after ${Math.round(milliseconds / 1000)} s`;
+  return `fired ${seconds(firedMs)}, ended ${seconds(resolvedMs)}, also fired: ${others.join(', ') || 'none'}`;
 }
 
 const LOOK_MS = 500;
