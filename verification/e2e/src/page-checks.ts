@@ -122,7 +122,7 @@ export async function unfold(page: Page): Promise<void> {
   await page.locator('details').evaluateAll((folded) => {
     for (const details of folded) details.setAttribute('open', '');
   });
-  await page.locator(':is(h2, h3) > button[aria-expanded=false]').evaluateAll((folded) => {
+  await page.locator('main button[aria-expanded=false]').evaluateAll((folded) => {
     for (const button of folded) button.click();
   });
 }

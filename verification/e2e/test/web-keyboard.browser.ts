@@ -66,7 +66,7 @@ function keyboardAlone(): void {
     await keyboard.activate(link('Morning Run'));
 
     const fold = (title: string) => page.locator('summary', { hasText: title });
-    await keyboard.activate(fold('Change sharing'));
+    await keyboard.activate(button('Change'));
     await keyboard.tabTo(page.getByRole('checkbox', { name: 'Heart' }));
     await keyboard.press('Space');
     const [year, month, day] = dayOfBrowser(Date.now() + 3 * DAY_MS).split('-');

@@ -29,6 +29,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const [path] = useLocation();
   const approvalId = path.startsWith(APPROVAL) ? path.slice(APPROVAL.length) : null;
   const isConsole = isOfConsole(path);
+  const deployment = readDeployment();
   return (
     <div className={style['shell']}>
       <a className={style['skip']} href="#main">
@@ -61,9 +62,12 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         {children}
       </main>
       <footer className={style['footer']}>
-        <DeploymentLinks />
+        <DeploymentLinks {...deployment} />
         {isConsole ? <a href="/">{text('product')}</a> : null}
         {isConsole || approvalId !== null ? null : <a href="/console">{text('developers')}</a>}
+        <span>
+          {deployment.operator === undefined ? null : text('operatedBy', { operator: deployment.operator })}
+        </span>
         {isConsole ? null : <LanguageChoice />}
       </footer>
       <SignInRequest />
@@ -71,25 +75,18 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Who runs this deployment, with its privacy notice and its help. They open beside the page, which may hold a decision. */
-function DeploymentLinks() {
-  const { operator, privacyUrl, supportUrl } = readDeployment();
-  return (
-    <>
-      {operator === undefined ? null : <span>{text('operatedBy', { operator })}</span>}
-      {(
-        [
-          [privacyUrl, 'privacy'],
-          [supportUrl, 'help'],
-        ] as const
-      ).map(([url, name]) =>
-        url === undefined ? null : (
-          <a key={name} href={url} target="_blank" rel="noopener noreferrer">
-            {text(name)}
-          </a>
-        ),
-      )}
-    </>
+/** The privacy notice and the help of the deployment. They open beside the page, which may hold a decision. */
+function DeploymentLinks({ privacyUrl, supportUrl }: ReturnType<typeof readDeployment>) {
+  const links = [
+    [privacyUrl, 'privacy'],
+    [supportUrl, 'help'],
+  ] as const;
+  return links.map(([url, name]) =>
+    url === undefined ? null : (
+      <a key={name} href={url} target="_blank" rel="noopener noreferrer">
+        {text(name)}
+      </a>
+    ),
   );
 }
 

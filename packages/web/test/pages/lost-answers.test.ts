@@ -71,6 +71,7 @@ test('a state that cannot be read is shown as unknown until the next successful 
 
 test('removed scopes are shown as removed', async () => {
   await using page = await openGrant({ narrowGrant: LOST });
+  await page.press('Change');
   await page.press('Heart', 'checkbox');
   page.answers.getGrant = grantWith({ scopes: [WEIGHT] });
   await page.press('Save changes');
@@ -83,6 +84,7 @@ test('edits made during a change are kept, and the outcome of the change is show
   const narrowed = grantWith({ scopes: [WEIGHT] });
   page.answers.narrowGrant = narrowed;
   const answer = page.hold('narrowGrant');
+  await page.press('Change');
   await page.press('Heart', 'checkbox');
   await page.press('Save changes');
   await page.fill('Earliest data shared', '2026-01-01');

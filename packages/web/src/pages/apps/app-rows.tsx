@@ -12,7 +12,7 @@ import { SENSITIVE_SCOPES, scopeTitle } from '../../ui/scopes.ts';
 import { formatClock, formatDay, formatLastDay } from '../../ui/time.tsx';
 import style from './apps.module.css';
 import { changesText } from './changes-text.ts';
-import { endsInText, lastReadText, unusedText } from './grant-hints.tsx';
+import { lastReadText, unusedText } from './grant-hints.tsx';
 import { findDaysLeft, isUnused } from './grant-rules.ts';
 import { text } from './texts.ts';
 
@@ -140,7 +140,7 @@ function noteOf(grant: Grant): string {
   const daysLeft = findDaysLeft(grant, now);
   const parts = [
     grant.appChanges === undefined ? null : changesText(grant.appChanges),
-    daysLeft === null ? null : endsInText(daysLeft),
+    daysLeft === null ? null : text('endsIn', { days: daysLeft }),
     isUnused(grant, now) ? unusedText(grant) : lastReadText(grant),
   ];
   return parts.filter((part) => part !== null).join(' · ');

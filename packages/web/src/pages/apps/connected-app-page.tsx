@@ -1,10 +1,10 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { useAccessDays } from '../../api/accesses.ts';
 import { readDeployment } from '../../api/deployment.ts';
 import { useGrant, useRevocation } from '../../api/grants.ts';
 import type { Grant } from '../../api/resources.ts';
 import { appTitle, findDomain } from '../../ui/app-title.ts';
-import { ButtonLink } from '../../ui/button.tsx';
+import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Facts, Row, Soft, Stack } from '../../ui/card.tsx';
 import { Folded } from '../../ui/folded.tsx';
 import { BackLink, Narrow, PageHeading } from '../../ui/layout.tsx';
@@ -17,7 +17,7 @@ import { ReadsByDay } from '../history/day-list.tsx';
 import { AfterSharing } from './after-sharing.tsx';
 import { AppChanges } from './app-changes.tsx';
 import style from './apps.module.css';
-import { EndsSoon, UnusedHint } from './grant-hints.tsx';
+import { UnusedHint } from './grant-hints.tsx';
 import { findDaysLeft } from './grant-rules.ts';
 import { NarrowingForm } from './narrowing-form.tsx';
 import { datesText, Receipt } from './receipt.tsx';
@@ -52,6 +52,8 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
   const days = useAccessDays(toDaysOf(grant));
   const isActive = grant.status === 'active';
   const app = appTitle(grant.app);
+  const [isChanging, setChanging] = useState(false);
+  const form = useId();
   return (
     <>
       <BackLink to="/apps">{text('title')}</BackLink>
@@ -59,7 +61,6 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
       <Stack>
         {isActive ? null : <AfterSharing grant={grant} />}
         <Lead grant={grant} />
-        <EndsSoon grant={grant} app={app} />
         {grant.appChanges === undefined ? null : (
           <AppChanges changes={grant.appChanges} isActive={isActive} />
         )}
@@ -70,12 +71,21 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
           trigger={text('stop')}
           title={text('stopTitle', { app })}
           advice={text('stopAdvice')}
+          beside={
+            <Button aria-expanded={isChanging} aria-controls={form} onPress={() => setChanging(!isChanging)}>
+              {text('change')}
+            </Button>
+          }
         >
           <p>{text('stopText', { app })}</p>
           <p>{text('shareAgain', { app })}</p>
         </StopSharing>
+        {isActive ? (
+          <div id={form} hidden={!isChanging}>
+            <NarrowingForm grant={grant} />
+          </div>
+        ) : null}
         <SharedTypes grant={grant} days={days.data ?? null} />
-        {isActive ? <NarrowingForm grant={grant} /> : null}
         <section aria-label={text('reads')}>
           <Stack tight>
             <h2>{text('reads')}</h2>
@@ -92,8 +102,8 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
           ) : null}
           <Part title={text('receipt')}>{() => <Receipt id={grant.id} />}</Part>
           <Part title={text('about', { app })}>{() => <AboutApp grant={grant} />}</Part>
+          <Support clientId={grant.app.clientId} />
         </Rows>
-        <Support clientId={grant.app.clientId} />
       </Stack>
     </>
   );
@@ -102,7 +112,7 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
 /** A folded row. */
 function Part({ title, children }: { readonly title: string; readonly children: () => ReactNode }) {
   return (
-    <li>
+    <li className={style['fold']}>
       <RowWords>
         <Folded title={<h2>{title}</h2>}>{children}</Folded>
       </RowWords>
@@ -155,11 +165,13 @@ function Support({ clientId }: { readonly clientId: string }) {
   if (url.protocol === 'mailto:') url.search = `subject=${clientId}`;
   else url.searchParams.set('app', clientId);
   return (
-    <p>
-      <a href={url.href} rel="noopener noreferrer">
-        {text('support')}
-      </a>
-    </p>
+    <li className={style['fold']}>
+      <span className={style['target']}>
+        <a href={url.href} rel="noopener noreferrer">
+          {text('support')}
+        </a>
+      </span>
+    </li>
   );
 }
 

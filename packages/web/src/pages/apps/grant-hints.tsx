@@ -1,27 +1,9 @@
 import type { Grant } from '../../api/resources.ts';
 import { Soft } from '../../ui/card.tsx';
 import { localDay } from '../../ui/days.ts';
-import { Notice } from '../../ui/notice.tsx';
-import { formatDay, Instant } from '../../ui/time.tsx';
-import { findDaysLeft, isUnused } from './grant-rules.ts';
-import { Rich, text } from './texts.ts';
-
-/** A warning if sharing ends soon, and how to go on. */
-export function EndsSoon({ grant, app }: { readonly grant: Grant; readonly app: string }) {
-  const days = findDaysLeft(grant, Date.now());
-  if (days === null) return null;
-  return (
-    <Notice tone="warn" title={endsInText(days)}>
-      <span>
-        <Rich id="endsOn" values={{ end: <Instant at={grant.expiresAt} /> }} /> {text('renew', { app })}
-      </span>
-    </Notice>
-  );
-}
-
-export function endsInText(days: number): string {
-  return text('endsIn', { days });
-}
+import { formatDay } from '../../ui/time.tsx';
+import { isUnused } from './grant-rules.ts';
+import { text } from './texts.ts';
 
 /** A hint if the app no longer reads. */
 export function UnusedHint({ grant }: { readonly grant: Grant }) {

@@ -5,9 +5,9 @@ import type { Grant } from '../../api/resources.ts';
 import { text as frameText } from '../../texts/frame.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { Button } from '../../ui/button.tsx';
-import { Fields, Row, Soft, Stack } from '../../ui/card.tsx';
+import { Card, Fields, Row, Soft } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
-import { Checkbox, TextField } from '../../ui/field.tsx';
+import { Checkbox, CheckboxGroup, TextField } from '../../ui/field.tsx';
 import { focusInvalidField } from '../../ui/focus.ts';
 import { formatList } from '../../ui/formats.ts';
 import { Notice } from '../../ui/notice.tsx';
@@ -24,6 +24,7 @@ import {
   findLastDays,
   toNarrowing,
 } from './narrowing-draft.ts';
+import { toTypeGroups } from './shared-types.tsx';
 import { text } from './texts.ts';
 
 const NOTHING: Draft = { withdrawn: new Set(), lastDay: '', dataFrom: '' };
@@ -53,56 +54,46 @@ export function NarrowingForm({ grant }: { readonly grant: Grant }) {
   const isSaved = fault === null && narrowing.isSuccess;
   const app = appTitle(grant.app);
   return (
-    <details className={style['form']}>
-      <summary>
-        <strong>{text('changeSharing')}</strong>
-      </summary>
-      <Stack>
-        <Soft>{text('changeHint', { app })}</Soft>
-        <TypeFields
-          scopes={grant.scopes}
-          withdrawn={draft.withdrawn}
-          onChange={(withdrawn) => set({ withdrawn })}
-        />
-        <DayFields
-          grant={grant}
-          draft={draft}
-          onChange={set}
-          fault={fault}
-          error={narrowing.failure?.error}
-        />
-        <ChangeNotice
-          failure={narrowing.failure}
-          undone={text('notSaved')}
-          unknown={text('saveUnknown')}
-          advice={text('saveAdvice')}
-          labels={{ expiresAt: text('lastDay'), dataFrom: text('firstDay') }}
-        />
-        <Row>
-          <Button kind="primary" isBusy={narrowing.isPending} onPress={() => submit(draft)}>
-            {text('save')}
-          </Button>
-          <span role="status">
-            {fault?.field === null ? text(fault.id) : null}
-            {isSaved ? savedText(app, grant.scopes, withdrawn) : null}
-            {isSaved && draft !== NOTHING ? ` ${text('savedPartly')}` : null}
-          </span>
-        </Row>
-        <StillCovered
-          grant={grant}
-          withdrawn={isSaved ? withdrawn : [...draft.withdrawn]}
-          isSaved={isSaved}
-          onStop={(through) => {
-            const more = { withdrawn: new Set([...draft.withdrawn, ...through]) };
-            if (isSaved) submit({ ...draft, ...more });
-            else set(more);
-          }}
-        />
-      </Stack>
-    </details>
+    <Card label={text('change')}>
+      <Soft>{text('changeHint', { app })}</Soft>
+      <TypeFields
+        scopes={grant.scopes}
+        withdrawn={draft.withdrawn}
+        onChange={(withdrawn) => set({ withdrawn })}
+      />
+      <StillCovered
+        grant={grant}
+        withdrawn={isSaved ? withdrawn : [...draft.withdrawn]}
+        isSaved={isSaved}
+        onStop={(through) => {
+          const more = { withdrawn: new Set([...draft.withdrawn, ...through]) };
+          if (isSaved) submit({ ...draft, ...more });
+          else set(more);
+        }}
+      />
+      <DayFields grant={grant} draft={draft} onChange={set} fault={fault} error={narrowing.failure?.error} />
+      <ChangeNotice
+        failure={narrowing.failure}
+        undone={text('notSaved')}
+        unknown={text('saveUnknown')}
+        advice={text('saveAdvice')}
+        labels={{ expiresAt: text('lastDay'), dataFrom: text('firstDay') }}
+      />
+      <Row>
+        <Button kind="primary" isBusy={narrowing.isPending} onPress={() => submit(draft)}>
+          {text('save')}
+        </Button>
+        <span role="status">
+          {fault?.field === null ? text(fault.id) : null}
+          {isSaved ? savedText(app, grant.scopes, withdrawn) : null}
+          {isSaved && draft !== NOTHING ? ` ${text('savedPartly')}` : null}
+        </span>
+      </Row>
+    </Card>
   );
 }
 
+/** The shared types in their groups, each with what it is. */
 function TypeFields({
   scopes,
   withdrawn,
@@ -112,9 +103,9 @@ function TypeFields({
   readonly withdrawn: ReadonlySet<string>;
   readonly onChange: (withdrawn: ReadonlySet<string>) => void;
 }) {
-  return (
-    <Stack tight>
-      {scopes.map((scope) => (
+  return toTypeGroups(scopes).map(({ title, types }) => (
+    <CheckboxGroup key={title} title={title}>
+      {types.map((scope) => (
         <div key={scope}>
           <Checkbox
             isSelected={!withdrawn.has(scope)}
@@ -125,8 +116,8 @@ function TypeFields({
           <div className={style['described']}>{scopeDescription(scope)}</div>
         </div>
       ))}
-    </Stack>
-  );
+    </CheckboxGroup>
+  ));
 }
 
 /** What the app can no longer read after the change; just that it was saved if only days changed. */

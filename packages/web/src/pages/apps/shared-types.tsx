@@ -1,7 +1,8 @@
+import { useState } from 'react';
 import type { AccessDay, Grant } from '../../api/resources.ts';
 import { text as frameText } from '../../texts/frame.ts';
+import { Button } from '../../ui/button.tsx';
 import { addDays, localDay } from '../../ui/days.ts';
-import { Folded } from '../../ui/folded.tsx';
 import { Rows, RowWords } from '../../ui/rows.tsx';
 import { SENSITIVE_SCOPES, scopeTitle } from '../../ui/scopes.ts';
 import { formatDate } from '../../ui/time.tsx';
@@ -11,8 +12,9 @@ import { text } from './texts.ts';
 
 /** How far back the reads of a connection are looked through. */
 export const SHOWN_DAYS = 90;
-/** A group with more types than this shows this many, and folds the others. */
-const SHOWN_TYPES = 4;
+/** With more types than this, each group shows a few and folds the others. */
+const MANY_TYPES = 6;
+const FEW_TYPES = 2;
 
 /** The days that the page of a connection tells the reads of. */
 export function toDaysOf({ id }: Grant) {
@@ -20,7 +22,17 @@ export function toDaysOf({ id }: Grant) {
   return { grantId: id, from: addDays(to, 1 - SHOWN_DAYS), to };
 }
 
-/** The types of data of a connection in two groups, each type with its last read; `days` are null until they are known. */
+/** The types of data of a connection in at most two groups, the very personal ones first. */
+export function toTypeGroups(scopes: readonly string[]) {
+  const personal = scopes.filter((scope) => SENSITIVE_SCOPES.has(scope));
+  const others = scopes.filter((scope) => !SENSITIVE_SCOPES.has(scope));
+  return [
+    { title: frameText('veryPersonal'), isPersonal: true, types: personal },
+    { title: frameText(personal.length === 0 ? 'types' : 'otherTypes'), isPersonal: false, types: others },
+  ].filter(({ types }) => types.length > 0);
+}
+
+/** The types of data of a connection in their groups, each type with its last read; `days` are null until they are known. */
 export function SharedTypes({
   grant,
   days,
@@ -28,34 +40,32 @@ export function SharedTypes({
   readonly grant: Grant;
   readonly days: readonly AccessDay[] | null;
 }) {
-  const personal = grant.scopes.filter((scope) => SENSITIVE_SCOPES.has(scope));
-  const others = grant.scopes.filter((scope) => !SENSITIVE_SCOPES.has(scope));
-  const groups = [
-    { title: frameText('veryPersonal'), isMarked: true, scopes: personal },
-    { title: frameText(personal.length === 0 ? 'types' : 'otherTypes'), isMarked: false, scopes: others },
-  ];
-  return groups.map(({ title, isMarked, scopes }) => {
-    if (scopes.length === 0) return null;
-    const shown = scopes.length > SHOWN_TYPES + 1 ? SHOWN_TYPES : scopes.length;
-    const row = (scope: string) => <TypeRow key={scope} grant={grant} scope={scope} days={days} />;
-    return (
-      <section key={title} aria-label={title}>
-        <h2 className={isMarked ? `${style['group']} ${style['personal']}` : style['group']}>{title}</h2>
-        <Rows>
-          {scopes.slice(0, shown).map(row)}
-          {shown === scopes.length ? null : (
-            <li>
-              <RowWords>
-                <Folded title={text('moreTypes', { count: scopes.length - shown })}>
-                  {() => <Rows>{scopes.slice(shown).map(row)}</Rows>}
-                </Folded>
-              </RowWords>
-            </li>
-          )}
-        </Rows>
-      </section>
-    );
-  });
+  const [isOpen, setOpen] = useState(false);
+  const isLong = grant.scopes.length > MANY_TYPES;
+  const groups = toTypeGroups(grant.scopes).map((group) => ({
+    ...group,
+    few: isLong ? group.types.slice(0, FEW_TYPES) : group.types,
+  }));
+  const folded = grant.scopes.length - groups.flatMap(({ few }) => few).length;
+  return (
+    <div className={style['types']}>
+      {groups.map(({ title, isPersonal, types, few }) => (
+        <section key={title} aria-label={title}>
+          <h2 className={isPersonal ? style['personal'] : undefined}>{title}</h2>
+          <Rows>
+            {(isOpen ? types : few).map((scope) => (
+              <TypeRow key={scope} grant={grant} scope={scope} days={days} />
+            ))}
+          </Rows>
+        </section>
+      ))}
+      {folded === 0 ? null : (
+        <Button kind="quiet" aria-expanded={isOpen} onPress={() => setOpen(!isOpen)}>
+          {isOpen ? text('fewerTypes') : text('moreTypes', { count: folded })}
+        </Button>
+      )}
+    </div>
+  );
 }
 
 function TypeRow({
@@ -70,7 +80,9 @@ function TypeRow({
   return (
     <li className={style['line']}>
       <RowWords>{scopeTitle(scope)}</RowWords>
-      <span className={style['soft']}>{days === null ? null : lastReadOf(grant, scope, days)}</span>
+      <span className={`${style['soft']} ${days === null ? style['unknown'] : ''}`}>
+        {days === null ? text('lastReadToday') : lastReadOf(grant, scope, days)}
+      </span>
     </li>
   );
 }

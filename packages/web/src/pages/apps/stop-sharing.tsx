@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { useRevocation } from '../../api/grants.ts';
+import { Row } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading } from '../../ui/focus.ts';
@@ -12,6 +13,7 @@ export function StopSharing({
   trigger,
   title,
   advice,
+  beside,
   children,
 }: {
   readonly revocation: Pick<ReturnType<typeof useRevocation>, 'failure' | 'isPending'> & {
@@ -22,6 +24,8 @@ export function StopSharing({
   readonly title: string;
   /** What to do when it is unknown. */
   readonly advice: string;
+  /** Another button in the same row. */
+  readonly beside?: ReactNode;
   readonly children: ReactNode;
 }) {
   return (
@@ -33,7 +37,8 @@ export function StopSharing({
         advice={advice}
       />
       {isOffered ? (
-        <div>
+        <Row>
+          {beside}
           <Confirmation
             trigger={trigger}
             title={title}
@@ -43,7 +48,7 @@ export function StopSharing({
           >
             {children}
           </Confirmation>
-        </div>
+        </Row>
       ) : null}
     </>
   );

@@ -2,7 +2,8 @@ import { type ReactNode, useId, useState } from 'react';
 import type { AccessFilter } from '../../api/accesses.ts';
 import type { AccessDay } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
-import { Tag } from '../../ui/card.tsx';
+import { Stack, Tag } from '../../ui/card.tsx';
+import { Folded } from '../../ui/folded.tsx';
 import { dateFormat, formatList } from '../../ui/formats.ts';
 import { recordedTitles } from '../../ui/scopes.ts';
 import { Pages, useFilteredPage } from '../../ui/table.tsx';
@@ -14,8 +15,8 @@ import { type Selection, toDayFilter, toFilter } from './selection.ts';
 import { text } from './texts.ts';
 
 const DAYS_A_PAGE = 7;
-/** Of a single connection. */
-const FEW_DAYS_A_PAGE = 3;
+/** Of a single connection; the others are folded. */
+const FEW_DAYS = 2;
 const NAMED_SCOPES = 3;
 
 const dayFormat = dateFormat({
@@ -36,24 +37,18 @@ interface Shown {
 /** The days with reads, newest first, in pages: a heading for each day, and for each app a line that opens to the single reads. */
 export function DayList({ days, ...shown }: Shown & { readonly days: readonly AccessDay[] }) {
   const byDay = [...Map.groupBy(days, ({ date }) => date)];
-  const [onPage, pagination, setPage] = useDaysInPages(byDay, shown.selection, DAYS_A_PAGE);
+  const [wanted, setPage] = useFilteredPage(shown.selection);
+  const totalPages = Math.ceil(byDay.length / DAYS_A_PAGE);
+  const page = Math.min(wanted, totalPages);
+  const pagination = { page, pageSize: DAYS_A_PAGE, total: byDay.length, totalPages };
   return (
     <>
-      {onPage.map(([date, ofDay]) => (
+      {byDay.slice((page - 1) * DAYS_A_PAGE, page * DAYS_A_PAGE).map(([date, ofDay]) => (
         <Day key={date} date={date} apps={ofDay} {...shown} />
       ))}
       <Pages pagination={pagination} onChange={setPage} />
     </>
   );
-}
-
-/** The days of one page out of all; another filter starts at the first page. */
-function useDaysInPages<OneDay>(days: readonly OneDay[], filter: unknown, pageSize: number) {
-  const [wanted, setPage] = useFilteredPage(filter);
-  const totalPages = Math.ceil(days.length / pageSize);
-  const page = Math.min(wanted, totalPages);
-  const pagination = { page, pageSize, total: days.length, totalPages };
-  return [days.slice((page - 1) * pageSize, page * pageSize), pagination, setPage] as const;
 }
 
 function Day({
@@ -123,7 +118,7 @@ function ReadsOfDay({
   );
 }
 
-/** The days on which a connection was read through, newest first, in pages: a line for each day. */
+/** The days on which a connection was read through, newest first: a line for each day. */
 export function ReadsByDay({
   days,
   grantId,
@@ -135,20 +130,24 @@ export function ReadsByDay({
   readonly empty: ReactNode;
 }) {
   const openLines = useOpenLines();
-  const [shown, pagination, setPage] = useDaysInPages(days, grantId, FEW_DAYS_A_PAGE);
   if (days.length === 0) return empty;
+  const line = (day: AccessDay) => (
+    <ReadsOfDay
+      key={day.date}
+      day={day}
+      title={formatDate(day.date)}
+      filter={toFilter({ grantId, from: day.date, to: day.date })}
+      openLines={openLines}
+    />
+  );
   return (
     <>
-      {shown.map((day) => (
-        <ReadsOfDay
-          key={day.date}
-          day={day}
-          title={formatDate(day.date)}
-          filter={toFilter({ grantId, from: day.date, to: day.date })}
-          openLines={openLines}
-        />
-      ))}
-      <Pages pagination={pagination} onChange={setPage} />
+      {days.slice(0, FEW_DAYS).map(line)}
+      {days.length <= FEW_DAYS ? null : (
+        <Folded title={text('moreDays', { count: days.length - FEW_DAYS })}>
+          {() => <Stack tight>{days.slice(FEW_DAYS).map(line)}</Stack>}
+        </Folded>
+      )}
     </>
   );
 }
