@@ -105,13 +105,7 @@ describe('the command line', () => {
   test.each([
     ['', 'Exit codes:'],
     ['import', '--patient <ref>'],
-    ['imports', '--json'],
-    ['records export', '--out <file>'],
-    ['records verify', '--json'],
     ['apps suspend', '--reason <text>'],
-    ['erase', '--revoke-apps'],
-    ['audit', '--json'],
-    ['restore declare', '--confirm <word>'],
   ])('%s --help prints the usage of this command', async (command, option) => {
     const { code, stdout, stderr } = await phds([...command.split(' ').filter(Boolean), '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -9,7 +9,7 @@ import {
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { AppError } from '@phds/service-kit/errors';
 import { startRpcServer } from '@phds/service-kit/rpc/server';
-import { implement } from '@phds/service-kit/rpc/service';
+import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { createServiceTokenVerifier } from '@phds/service-kit/trust/callers';
 import { createServiceKeys } from '@phds/test-kit/service-keys';
@@ -72,41 +72,23 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
     }
     return answer();
   };
+  const rpcs: Partial<UnaryRpcs<typeof IngestionService>> = {
+    putReadings: (request) =>
+      attend(() => putReadings(requireImport(fake, request), request), { alone: false }),
+    putHealthRecords: (request) => attend(() => putHealthRecords(requireImport(fake, request), request)),
+    putProfile: (request) =>
+      attend(() => {
+        requireImport(fake, request);
+        fake.profiles.push(request);
+        return {};
+      }),
+    startImport: (request) => attend(() => startImport(fake, request)),
+    reportImport: (request) => attend(() => reportImport(fake, request)),
+    listImports: () => attend(() => ({ imports: [...fake.imports.values()], timeZone: fake.timeZone })),
+  };
+  const admitted = Object.fromEntries(Object.keys(rpcs).map((rpc) => [rpc, ['service:importer']]));
   const server = await startRpcServer({
-    services: [
-      implement(
-        IngestionService,
-        {
-          putReadings: (request) =>
-            attend(() => putReadings(requireImport(fake, request), request), { alone: false }),
-          putHealthRecords: (request) =>
-            attend(() => putHealthRecords(requireImport(fake, request), request)),
-          putProfile: (request) =>
-            attend(() => {
-              requireImport(fake, request);
-              fake.profiles.push(request);
-              return {};
-            }),
-          startImport: (request) => attend(() => startImport(fake, request)),
-          reportImport: (request) => attend(() => reportImport(fake, request)),
-          listImports: () => attend(() => ({ imports: [...fake.imports.values()], timeZone: fake.timeZone })),
-          deleteReadings: () => ({}),
-          deleteHealthRecords: () => ({}),
-          eraseUser: () => ({}),
-        },
-        {
-          putReadings: ['service:importer'],
-          putHealthRecords: ['service:importer'],
-          putProfile: ['service:importer'],
-          startImport: ['service:importer'],
-          reportImport: ['service:importer'],
-          listImports: ['service:importer'],
-          deleteReadings: [],
-          deleteHealthRecords: [],
-          eraseUser: [],
-        },
-      ),
-    ],
+    services: [implement(IngestionService, rpcs as never, admitted as never)],
     verifyCaller: createServiceTokenVerifier({
       service: 'health-data',
       publicKeys: keys.jwks,

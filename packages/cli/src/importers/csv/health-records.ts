@@ -17,7 +17,7 @@ const PROFILE = 'profile';
 const PROFILE_COLUMNS = ['name', 'gender', 'dateOfBirth', 'bloodType'] as const;
 
 /** The kinds by their name in the column `record`: their name in the rpc, and their columns besides those of every record. */
-const HEALTH_RECORD_KINDS = {
+export const HEALTH_RECORD_KINDS = {
   symptom: { field: 'symptom', columns: ['description', 'severity', 'timestamp'] },
   medication: { field: 'medication', columns: ['name', 'dosage', 'frequency', 'condition', 'pattern'] },
   adherence: {
