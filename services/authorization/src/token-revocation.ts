@@ -24,7 +24,8 @@ export function createFamilyRevocation(dependencies: {
   const { ledger, tokens, clock } = dependencies;
   return async (familyId) => {
     const now = clock.now();
-    await ledger.revokeFamily({ familyId, expiresAt: timestampFromDate(toFamilyHorizon(now)) });
+    const expiresAt = timestampFromDate(toFamilyHorizon(now));
+    await ledger.revokeTokens({ revoked: { case: 'familyId', value: familyId }, expiresAt });
     await tokens.markFamilyRevoked(familyId, now);
   };
 }
@@ -48,7 +49,8 @@ export function createTokenRevocation(dependencies: {
   async function revokeAccess(clientId: string, hash: AccessToken['hash']): Promise<void> {
     const token = await tokens.findAccessToken(hash);
     if (token === null || token.clientId !== clientId || token.revokedAt !== null) return;
-    await ledger.revokeToken({ tokenHash: hash, expiresAt: timestampFromDate(token.expiresAt) });
+    const expiresAt = timestampFromDate(token.expiresAt);
+    await ledger.revokeTokens({ revoked: { case: 'tokenHash', value: hash }, expiresAt });
     await tokens.markTokenRevoked(hash, clock.now());
   }
 

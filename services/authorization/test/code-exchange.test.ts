@@ -83,7 +83,7 @@ describe('a code', () => {
   test('replayed while the ledger is unavailable answers that the outcome is unknown, and revokes the tokens when repeated', async () => {
     const code = await harness.obtainCode(app);
     const issued = await harness.exchange(app, code);
-    harness.consent.away.add('revokeFamily');
+    harness.consent.away.add('revokeTokens');
     expect(await reasonOf(harness.exchange(app, code))).toBe('unavailable');
     expect((await harness.introspect(issued.accessToken)).status).toBe(TokenStatus.LIVE);
     harness.consent.away.clear();

@@ -113,15 +113,11 @@ function createLedger(fake: FakeConsent): UnaryRpcs<typeof LedgerService> {
       fake.owners.set(clientId, ownerId);
       return fake.leave('setAppOwner', {});
     },
-    revokeFamily: async ({ familyId }) => {
-      fake.enter('revokeFamily');
-      fake.revokedFamilies.add(familyId);
-      return fake.leave('revokeFamily', {});
-    },
-    revokeToken: async ({ tokenHash }) => {
-      fake.enter('revokeToken');
-      fake.revokedTokens.add(Buffer.from(tokenHash).toString('hex'));
-      return {};
+    revokeTokens: async ({ revoked }) => {
+      fake.enter('revokeTokens');
+      if (revoked.case === 'familyId') fake.revokedFamilies.add(revoked.value);
+      else fake.revokedTokens.add(Buffer.from(revoked.value ?? []).toString('hex'));
+      return fake.leave('revokeTokens', {});
     },
     checkLivenesses: async ({ checks }) => {
       if (checks.length > 64) throw new Error('more checks than consent accepts');

@@ -110,7 +110,7 @@ describe('a refresh', () => {
     const first = await start();
     const second = await harness.refresh(app, first.refreshToken);
     await harness.refresh(app, second.refreshToken);
-    harness.consent.away.add('revokeFamily');
+    harness.consent.away.add('revokeTokens');
     expect(await reasonOf(harness.refresh(app, first.refreshToken))).toBe('unavailable');
     harness.consent.away.clear();
     expect(await reasonOf(harness.refresh(app, first.refreshToken))).toBe('invalid_grant');

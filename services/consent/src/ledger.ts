@@ -61,14 +61,13 @@ export function createLedgerService(parts: Parts) {
         await apps.setOwner(parseName('clientId', clientId), parseUserId(ownerId));
         return {};
       },
-      async revokeFamily(request) {
-        const familyId = parseName('familyId', request.familyId);
-        await revokeFamily(parts, familyId, parseMoment('expiresAt', request.expiresAt));
-        return {};
-      },
-      async revokeToken(request) {
-        const tokenHash = parseHash('tokenHash', request.tokenHash);
-        await revokeToken(parts, tokenHash, parseMoment('expiresAt', request.expiresAt));
+      async revokeTokens({ revoked, ...request }) {
+        const expiresAt = parseMoment('expiresAt', request.expiresAt);
+        if (revoked.case === 'familyId')
+          await revokeFamily(parts, parseName('familyId', revoked.value), expiresAt);
+        else if (revoked.case === 'tokenHash')
+          await revokeToken(parts, parseHash('tokenHash', revoked.value), expiresAt);
+        else throw invalidRequest('revoked', 'is missing');
         return {};
       },
       async checkLivenesses({ checks }) {
@@ -82,8 +81,7 @@ export function createLedgerService(parts: Parts) {
       setAppStatus: AUTHORIZATION,
       setAppLock: AUTHORIZATION,
       setAppOwner: AUTHORIZATION,
-      revokeFamily: AUTHORIZATION,
-      revokeToken: AUTHORIZATION,
+      revokeTokens: AUTHORIZATION,
       checkLivenesses: AUTHORIZATION,
     },
   );

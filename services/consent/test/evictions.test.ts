@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { fromBinary } from '@bufbuild/protobuf';
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { SandboxGrantChange } from '@phds/contracts/phds/consent/v1/sandbox_pb';
@@ -11,8 +10,6 @@ import { createLogger } from '@phds/service-kit/telemetry/log';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestRedis, describeWithRedis, type TestRedis } from '@phds/test-kit/redis';
 import { approve, GLUCOSE, type RunningService, registerApp, startConsent } from './running-service.ts';
-
-const soon = () => timestampFromMs(Date.now() + 3_600_000);
 
 describeWithRedis('evictions', () => {
   let consent: RunningService;
@@ -48,9 +45,9 @@ describeWithRedis('evictions', () => {
     const [familyId, tokenHash] = [newId('fam'), randomBytes(32)];
     const told = (subject: object) =>
       eventually(() => expect(heard).toContainEqual(expect.objectContaining(subject)));
-    await consent.ledger.revokeFamily({ familyId, expiresAt: soon() });
+    await consent.revokeFamily(familyId);
     await told({ case: 'familyId', value: familyId });
-    await consent.ledger.revokeToken({ tokenHash, expiresAt: soon() });
+    await consent.revokeToken(tokenHash);
     await told({ case: 'tokenHash', value: new Uint8Array(tokenHash) });
     await consent.ledger.setAppStatus({ clientId: app.clientId, status: AppStatus.SUSPENDED });
     await told({ case: 'clientId', value: app.clientId });

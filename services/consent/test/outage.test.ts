@@ -167,11 +167,10 @@ describe('with every connection of a pool in use', () => {
     const app = await registerApp(consent);
     const grant = await approve(consent, app, 'holder');
     const at = timestampFromMs(Date.now());
-    const expiresAt = timestampFromMs(Date.now() + 3_600_000);
     const [ofToken, ofFamily, ofApp] = [accessOf(grant), accessOf(grant), accessOf(grant)];
     await using _held = await holdOrdinaryPool();
-    await consent.ledger.revokeToken({ tokenHash: ofToken.tokenHash, expiresAt });
-    await consent.ledger.revokeFamily({ familyId: ofFamily.familyId, expiresAt });
+    await consent.revokeToken(ofToken.tokenHash);
+    await consent.revokeFamily(ofFamily.familyId);
     expect(await record(consent, ofToken)).toBe(Verdict.TOKEN_REVOKED);
     expect(await record(consent, ofFamily)).toBe(Verdict.FAMILY_REVOKED);
     expect(await record(consent, ofApp)).toBe(Verdict.RELEASED);

@@ -8,8 +8,6 @@ import { connect } from './database-clients.ts';
 import { restoreCopy } from './restored-copy.ts';
 import { openPending, registerApp, shareConsent, startConsent } from './running-service.ts';
 
-const soon = () => timestampFromMs(Date.now() + 3_600_000);
-
 const consent = await shareConsent({
   constants: { PRUNE_INTERVAL_MS: 3_600_000, RESTORE_CHECK_INTERVAL_MS: 3_600_000 },
 });
@@ -192,8 +190,8 @@ describe('pruning in the background', () => {
     const [oldPending, newPending] = [await openPending(consent, app), await openPending(consent, app)];
     const families = [newId('fam'), newId('fam')];
     const tokens = [randomBytes(32), randomBytes(32)];
-    for (const familyId of families) await consent.ledger.revokeFamily({ familyId, expiresAt: soon() });
-    for (const tokenHash of tokens) await consent.ledger.revokeToken({ tokenHash, expiresAt: soon() });
+    for (const familyId of families) await consent.revokeFamily(familyId);
+    for (const tokenHash of tokens) await consent.revokeToken(tokenHash);
     await consent.owner.query(
       `UPDATE pending_approval SET created_at = now() - interval '31 days' WHERE id = $1`,
       [oldPending],

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { CallOptions } from '@connectrpc/connect';
 import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AccessService, type Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
@@ -10,6 +10,7 @@ import {
   LedgerService,
   type Liveness,
   type LivenessCheckSchema,
+  type RevokeTokensRequestSchema,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
 import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
@@ -124,6 +125,9 @@ export async function startConsent(options: RunningServiceOptions = {}) {
     channel(ENDER),
   ];
   const ledger = authorization.client(LedgerService);
+  const revokeTokens = (
+    revoked: NonNullable<MessageInitShape<typeof RevokeTokensRequestSchema>['revoked']>,
+  ) => ledger.revokeTokens({ revoked, expiresAt: timestampFromMs(Date.now() + 3_600_000) });
   const asAuthorization = authorization.client(ConsentService);
   const asGateway = gateway.client(ConsentService);
   const history = gateway.client(AccessService);
@@ -152,6 +156,8 @@ export async function startConsent(options: RunningServiceOptions = {}) {
       SERVICE_PRIVATE_KEY: keys.pem(OPERATOR),
     },
     ledger,
+    revokeFamily: (value: string) => revokeTokens({ case: 'familyId', value }),
+    revokeToken: (value: Uint8Array) => revokeTokens({ case: 'tokenHash', value }),
     async checkLiveness(check: MessageInitShape<typeof LivenessCheckSchema>) {
       const { results } = await ledger.checkLivenesses({ checks: [check] });
       return results[0] as Liveness;

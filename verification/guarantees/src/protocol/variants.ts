@@ -2,8 +2,8 @@ import { create } from '@bufbuild/protobuf';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { Verdict as ReleaseVerdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import {
-  type RevokeTokenRequest,
-  RevokeTokenResponseSchema,
+  type RevokeTokensRequest,
+  RevokeTokensResponseSchema,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { isConnectionLost } from '@phds/service-kit/rpc/errors';
 import type pg from 'pg';
@@ -338,10 +338,11 @@ const LEDGER: Record<string, BrokenVariant> = {
     breaks: 'data-after-revocation',
     shownBy: [{ action: revokeToken, network: ['call-lost'] }],
     ledger: (real, { databases }) => ({
-      async revokeToken(request) {
+      async revokeTokens(request) {
+        const { revoked } = request as RevokeTokensRequest;
         const note = 'UPDATE access_token SET revoked_at = now() WHERE hash = $1';
-        await databases.authorization.query(note, [request.tokenHash]);
-        return real.revokeToken(request);
+        await databases.authorization.query(note, [revoked.value]);
+        return real.revokeTokens(request);
       },
     }),
   },
@@ -352,10 +353,10 @@ const LEDGER: Record<string, BrokenVariant> = {
     ledger(real) {
       let commit: () => Promise<unknown> = () => Promise.resolve();
       return {
-        async revokeToken(request) {
+        async revokeTokens(request) {
           await commit();
-          commit = () => real.revokeToken(request);
-          return create(RevokeTokenResponseSchema);
+          commit = () => real.revokeTokens(request);
+          return create(RevokeTokensResponseSchema);
         },
       };
     },
@@ -365,10 +366,10 @@ const LEDGER: Record<string, BrokenVariant> = {
     breaks: 'data-after-revocation',
     shownBy: history({ do: 'set-clock', aheadMs: 2 * HOUR }, revokeToken, { do: 'set-clock', aheadMs: 0 }),
     ledger: (real, { clock }) => ({
-      async revokeToken(request) {
-        const { expiresAt } = request as RevokeTokenRequest;
+      async revokeTokens(request) {
+        const { expiresAt } = request as RevokeTokensRequest;
         const isExpired = expiresAt !== undefined && timestampDate(expiresAt) <= clock.now();
-        return isExpired ? create(RevokeTokenResponseSchema) : real.revokeToken(request);
+        return isExpired ? create(RevokeTokensResponseSchema) : real.revokeTokens(request);
       },
     }),
   },
