@@ -115,7 +115,8 @@ describe('the lock of an operator', () => {
   test('is lifted only as what it is, and needs a reason that can be shown', async () => {
     const { clientId } = await harness.registerApp();
     await harness.operatedApps.suspendApp({ clientId, reason: 'No answer.' });
-    const seenFingerprint = (await harness.operatedApps.getAnyApp({ clientId })).app?.fingerprint ?? '';
+    const [shown] = (await harness.operatedApps.listAllApps({ clientId })).apps;
+    const seenFingerprint = shown?.fingerprint ?? '';
     const approval = { clientId, kind: AppLockKind.APPROVAL, seenFingerprint };
     expect(await reasonOf(harness.operatedApps.liftAppLock(approval))).toBe('conflict');
     for (const reason of ['', ' ', 'x'.repeat(501), 'two\nlines']) {
@@ -264,7 +265,8 @@ describe('an operator who suspends an app', () => {
     } finally {
       harness.consent.away.delete('beginAct');
     }
-    expect((await harness.operatedApps.getAnyApp({ clientId })).app?.app?.lock).toBeUndefined();
+    const { apps } = await harness.operatedApps.listAllApps({ clientId });
+    expect(apps.map(({ app }) => app?.lock)).toEqual([undefined]);
   });
 
   test('has the outcome of a refusal recorded', async () => {

@@ -9,7 +9,7 @@ const harness = await shareHarness({ DEVELOPERS: '', APP_APPROVAL: '' });
 
 const settings = { name: 'Ministry of Health', redirectUris: [REDIRECT_URI] };
 const see = async (clientId: string) =>
-  (await harness.operatedApps.getAnyApp({ clientId })).app?.fingerprint ?? '';
+  (await harness.operatedApps.listAllApps({ clientId })).apps[0]?.fingerprint ?? '';
 const approve = (clientId: string, seenFingerprint: string, kind = AppLockKind.APPROVAL) =>
   harness.operatedApps.liftAppLock({ clientId, kind, seenFingerprint });
 const register = async (userId: string) => harness.apps.registerApp({ settings }, await harness.as(userId));

@@ -13,8 +13,7 @@ const INGESTION =
 const ADMITTED: Table = {
   authorization: {
     'phds.authorization.v1.AppOperatorService': {
-      operator:
-        'ListAllApps GetAnyApp SuspendApp LiftAppLock TransferApp ListDevelopers AddDeveloper RemoveDeveloper',
+      operator: 'ListAllApps SuspendApp LiftAppLock TransferApp ListDevelopers AddDeveloper RemoveDeveloper',
     },
     'phds.authorization.v1.AppService': {
       gateway: 'RegisterApp ListApps UpdateApp RotateSecret SetAppStatus',
@@ -52,7 +51,7 @@ const ADMITTED: Table = {
     },
     'phds.consent.v1.EventService': { 'health-data': 'ReportDataChanges' },
     'phds.consent.v1.LedgerService': {
-      authorization: 'PutApp SetAppStatus SetAppLock SetAppOwner RevokeFamily RevokeToken CheckLivenesses',
+      authorization: 'PutApp SetAppStatus SetAppLock SetAppOwner RevokeTokens CheckLivenesses',
     },
     'phds.consent.v1.OperatorActService': {
       authorization: 'BeginAct EndAct',

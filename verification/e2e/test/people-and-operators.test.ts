@@ -53,7 +53,7 @@ test('an app that an operator suspends is refused everywhere, and only an operat
   const listed = await operate('list', '--locked', 'suspension', '--owner', 'operators-and-apps-developer');
   expect(listed.document).toMatchObject({ total: 1, apps: [locked] });
 
-  const { fingerprint } = (await operate('show', app.clientId)).document.app;
+  const [{ fingerprint }] = (await operate('show', app.clientId)).document.apps;
   const resumed = await operate('resume', app.clientId, '--seen', fingerprint, '--reason', 'It answered.');
   expect(resumed).toMatchObject({ code: 0, document: { app: { app: { status: 'APP_STATUS_ACTIVE' } } } });
   expect(resumed.document.app.app).not.toHaveProperty('lock');

@@ -51,7 +51,7 @@ function addOperatorCommand(
   }
   if (row.user !== undefined) addUserOptions(command, row.user);
   for (const option of Object.values(options)) command.addOption(option);
-  if (rpc.input.field['page'] !== undefined) command.addOption(pageOption());
+  if (rpc.input.field['page'] !== undefined && row.argument === undefined) command.addOption(pageOption());
   if (rpc.idempotency !== Idempotency.NO_SIDE_EFFECTS) command.addOption(reasonOption(row.reason));
   command.addOption(jsonOption('the answer')).action(async (...[first]: unknown[]) => {
     const given = command.opts<GivenOptions>();
@@ -105,12 +105,13 @@ export function toDocument(schema: DescMessage, answer: Message): object {
 /** What is printed of an answer, which is page `page` of a list. */
 export function toText(
   answer: ReflectMessage,
-  { prints, columns = {} }: Pick<OperatorCommand, 'prints' | 'columns'>,
+  { prints, columns = {}, argument }: Pick<OperatorCommand, 'prints' | 'columns' | 'argument'>,
   page: number,
 ): string {
   const field = prints === undefined ? undefined : answer.desc.field[prints];
   if (field?.fieldKind === 'list') {
     const items = [...answer.get(field)] as ReflectMessage[];
+    if (argument !== undefined) return items.map((item) => toList(item, columns)).join('');
     const total = Number(toCell(answer, 'total'));
     const rows = items.map((item) => Object.values(columns).map((path) => toCell(item, path)));
     const pages = `Page ${page} of ${Math.max(1, Math.ceil(total / PAGE_SIZE))}, ${total} in total.\n`;

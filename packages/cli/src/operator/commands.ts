@@ -32,7 +32,7 @@ export interface OperatorCommand {
     clientId: string,
   ) => Promise<Record<string, string>>;
   readonly reason?: string;
-  /** The field of the answer that is printed; the whole answer without it. */
+  /** The field of the answer that is printed: a table if it is a list, unless an argument names the only item. The whole answer without it. */
   readonly prints?: string;
   /** The path of the printed field, by heading. */
   readonly columns?: Columns;
@@ -110,7 +110,8 @@ export const OPERATOR_COMMANDS: readonly OperatorCommand[] = [
     ...APP,
     name: 'apps show',
     does: 'Prints an app, with its developer and why it is locked.',
-    rpc: APPS.getAnyApp,
+    rpc: APPS.listAllApps,
+    prints: 'apps',
   },
   {
     ...APP,
@@ -142,7 +143,7 @@ export const OPERATOR_COMMANDS: readonly OperatorCommand[] = [
     rpc: APPS.transferApp,
     options: { userId: required('--to-user <id>', 'the next developer') },
     complete: async (apps, clientId) => ({
-      fromUserId: (await apps.getAnyApp({ clientId })).app?.ownerId ?? '',
+      fromUserId: (await apps.listAllApps({ clientId })).apps[0]?.ownerId ?? '',
     }),
   },
   {

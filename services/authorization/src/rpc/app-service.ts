@@ -96,7 +96,8 @@ export function createAppOperatorService(locks: AppLocks, developers: Omit<Devel
   return implement(
     AppOperatorService,
     {
-      async listAllApps({ page, ownerId, lockKind }) {
+      async listAllApps({ page, ownerId, lockKind, clientId }) {
+        if (clientId !== '') return { apps: [toOperatedApp(await locks.get(clientId))], total: 1 };
         const filter = {
           ownerId: ownerId || null,
           lockKind: findMember('lockKind', AppLockKindSchema, lockKind),
@@ -104,7 +105,6 @@ export function createAppOperatorService(locks: AppLocks, developers: Omit<Devel
         const { items, total } = await locks.list(filter, toPage(page));
         return { apps: items.map(toOperatedApp), total };
       },
-      getAnyApp: async ({ clientId }) => ({ app: toOperatedApp(await locks.get(clientId)) }),
       suspendApp: async ({ clientId, reason }) => ({
         app: toOperatedApp(await locks.suspend(clientId, reason)),
       }),
@@ -123,7 +123,6 @@ export function createAppOperatorService(locks: AppLocks, developers: Omit<Devel
     },
     {
       listAllApps: VIEWERS,
-      getAnyApp: VIEWERS,
       suspendApp: OPERATORS,
       liftAppLock: OPERATORS,
       transferApp: OPERATORS,
