@@ -20,7 +20,6 @@ import { eventually } from '@phds/test-kit/conditions';
 import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import { runAsOperator } from '../src/operator-command.ts';
-import { signOut, statusWith } from '../src/sessions.ts';
 
 type Name = 'authorization' | 'consent' | 'health-data' | 'gateway-1';
 
@@ -163,25 +162,6 @@ test("without consent's database every data endpoint answers ACCESS_NOT_RECORDED
 
   await recover();
   await eventually(async () => expectStatus(200, await read(known.accessToken, HEART_PATH)));
-});
-
-/** The statuses of a request with this session at every gateway. */
-function statusesOf(session: string): Promise<number[]> {
-  return Promise.all(stack.gatewayUrls.map((url) => statusWith(url, session)));
-}
-
-test('a session that signed out is refused at every gateway, also after consent was killed, and others are not', async () => {
-  const [session, other] = [await signIn(stack, 'ended-ada'), await signIn(stack, 'ended-grace')];
-  expect(await statusesOf(session)).toEqual([200, 200]);
-  expectStatus(200, await signOut(stack.gateway, session));
-  expect(await statusesOf(session)).toEqual([401, 401]);
-
-  await stack.processes.get('consent')?.kill('SIGKILL');
-  expect(await statusesOf(session)).toEqual([503, 503]);
-  await stack.processes.get('consent')?.start();
-  await eventually(async () => expect(await statusesOf(other)).toEqual([200, 200]));
-  expect(await statusesOf(session)).toEqual([401, 401]);
-  await recover();
 });
 
 const START = Date.parse('2026-03-01T00:00:00Z');

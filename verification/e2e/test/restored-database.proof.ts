@@ -2,7 +2,7 @@ import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { EmbeddedPostgres } from '@phds/local-stack/servers/embedded-postgres';
-import { crashDatabase, stopDatabase } from '@phds/running-system/outages';
+import { stopDatabase } from '@phds/running-system/outages';
 import { expectStatus } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
@@ -12,7 +12,6 @@ import {
   type ConnectedPerson,
   connectPerson,
   HEART_PATH,
-  sendWithLimit,
   useEverything,
 } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
@@ -102,34 +101,6 @@ afterAll(async () => {
 beforeEach(async () => {
   person = await connectNewPerson();
   await useEverything(person);
-});
-
-test('when the database server crashes, no data is released, revocations stay in effect, and the server is trusted afterwards', async () => {
-  const { app, session, tokens } = person;
-  const before = await phdsRestore('status');
-  const revoked = await app.connect(session, ['read:health-data:heart']);
-  expectStatus(200, await app.revoke(revoked.refreshToken));
-  const start = await crashDatabase(stack);
-  // The gateway has cached the token, so health-data is the one that needs its database.
-  for (let round = 0; round < 3; round += 1) {
-    const answer = await sendWithLimit(stack.gateway + HEART_PATH, { bearer: tokens.accessToken });
-    expect(answer.status).toBe(503);
-    expect(answer.body.code).toMatch(/^(INTERNAL_ERROR|ACCESS_NOT_RECORDED)$/);
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-  }
-  const token = await sendWithLimit(`${stack.gateway}/oauth/token`, {
-    json: { ...app.credentials, grant_type: 'client_credentials' },
-  });
-  expect(token.status).toBe(503);
-  expect(token.body.error).toBe('temporarily_unavailable');
-  databases.use(await start());
-
-  await eventually(() => useEverything(person), { intervalMs: 100 });
-  expect(await readEverywhere(person)).toEqual([200, 200]);
-  expect(await statusWith(stack.gateway, session)).toBe(200);
-  expect(await app.read(revoked.accessToken, HEART_PATH)).toMatchObject({ status: 401 });
-  expect(await app.refresh(revoked.refreshToken)).toMatchObject({ status: 400 });
-  expect(await phdsRestore('status')).toEqual(before);
 });
 
 describe('a backup made before a revocation', () => {
