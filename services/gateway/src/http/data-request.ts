@@ -74,28 +74,16 @@ export interface DataCall {
   readonly force: string | undefined;
 }
 
-const NONE: readonly string[] = [];
-
-/** Reads the raw header fields in one pass, which avoids Node's header object. */
-function readCall({ method = '', url = '', rawHeaders }: IncomingMessage): DataCall {
-  let authorization = NONE;
-  let version: string | undefined;
-  let ifNoneMatch: string | undefined;
-  let force: string | undefined;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? '';
-    const value = rawHeaders[i + 1] ?? '';
-    if (name.length === 11 && name.toLowerCase() === 'api-version') version = join(version, value);
-    else if (name.length !== 13) continue;
-    else if (name.toLowerCase() === 'authorization') authorization = [...authorization, value];
-    else if (name.toLowerCase() === 'if-none-match') ifNoneMatch = join(ifNoneMatch, value);
-    else if (name.toLowerCase() === 'sandbox-force') force = join(force, value);
-  }
-  return { method, url, ...splitUrl(url), authorization, version, ifNoneMatch, force };
-}
-
-function join(before: string | undefined, value: string): string {
-  return before === undefined ? value : `${before}, ${value}`;
+function readCall({ method = '', url = '', headersDistinct: fields }: IncomingMessage): DataCall {
+  return {
+    method,
+    url,
+    ...splitUrl(url),
+    authorization: fields['authorization'] ?? [],
+    version: fields['api-version']?.join(', '),
+    ifNoneMatch: fields['if-none-match']?.join(', '),
+    force: fields['sandbox-force']?.join(', '),
+  };
 }
 
 /** Handles everything of a data interface: answers a request, measures it, and notes it in the log and the usage of the app. */

@@ -187,7 +187,6 @@ export function measureRequests(metrics: Metrics): MeasureRequest {
     help: 'Duration of requests, from their head to the end of the answer.',
     labels: ['endpoint', 'method', 'status'],
   });
-  const childOf = keepingChildren((endpoint, method, status) => durations.labels(endpoint, method, status));
   return (request, response, endpointOf) => {
     const startedAt = performance.now();
     const method = request.method ?? '';
@@ -195,31 +194,11 @@ export function measureRequests(metrics: Metrics): MeasureRequest {
     whenOver(request, response, () => {
       inFlight -= 1;
       const status = response.writableFinished ? String(response.statusCode) : ABORTED;
-      const child = childOf(endpointOf() || OTHER, METHODS.has(method) ? method : OTHER, status);
-      child.observe((performance.now() - startedAt) / 1000);
+      durations
+        .labels(endpointOf() || OTHER, METHODS.has(method) ? method : OTHER, status)
+        .observe((performance.now() - startedAt) / 1000);
     });
   };
-}
-
-/** Keeps the children of a metric, because the library joins all labels to find one. */
-function keepingChildren<Child>(
-  create: (endpoint: string, method: string, status: string) => Child,
-): typeof create {
-  const kept = new Map<string, Map<string, Map<string, Child>>>();
-  return (endpoint, method, status) => {
-    const byMethod = getOrAdd(kept, endpoint, () => new Map<string, Map<string, Child>>());
-    const byStatus = getOrAdd(byMethod, method, () => new Map<string, Child>());
-    return getOrAdd(byStatus, status, () => create(endpoint, method, status));
-  };
-}
-
-function getOrAdd<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = create();
-    map.set(key, value);
-  }
-  return value;
 }
 
 /** Pipelined requests whose responses wait behind others, by connection. */

@@ -1,5 +1,6 @@
-import { isDate } from '@phds/catalog/instants';
+import { findTimeBound, isDate, type TimeBound } from '@phds/catalog/instants';
 import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, toPagination } from '@phds/catalog/pagination';
+import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
 import { type AppError, invalidRequest, MAX_VIOLATIONS, type Violation } from '@phds/service-kit/errors';
 import { date, type Fields } from './openapi/fields.ts';
 import { findSuggestion } from './suggestion.ts';
@@ -110,10 +111,10 @@ const DIGITS = /^\d+$/;
 const LARGEST = 2_147_483_647;
 
 /** Reads `page` and `pageSize`: whole numbers from 1; `pageSize` is clamped to its maximum. */
-export function readPage(query: Query, violations: Violations): { page: number; pageSize: number } {
+function readPage(values: Query['values'], violations: Violations): Page {
   return {
-    page: readCount(query, 'page', PAGES, violations),
-    pageSize: Math.min(readCount(query, 'pageSize', SIZES, violations), PAGE_SIZE_MAX),
+    page: readCount(values, 'page', PAGES, violations),
+    pageSize: Math.min(readCount(values, 'pageSize', SIZES, violations), PAGE_SIZE_MAX),
   };
 }
 
@@ -125,12 +126,12 @@ const SIZES = {
 };
 
 function readCount(
-  query: Query,
+  values: Query['values'],
   name: string,
   { fallback, max, range }: typeof PAGES,
   violations: Violations,
 ): number {
-  const text = query.values.get(name);
+  const text = values.get(name);
   if (text === undefined) return fallback;
   const value = DIGITS.test(text) ? Number(text) : 0;
   if (value >= 1 && value <= max) return value;
@@ -146,6 +147,8 @@ interface Page {
 
 /** A query whose unknown and repeated parameters have been reported. The caller reads its own parameters, then calls `check`. */
 export interface ListQuery {
+  /** The known parameters that were given once. */
+  readonly values: Query['values'];
   readonly page: Page;
   find(name: string): string | undefined;
   /** Reports an invalid parameter. */
@@ -156,19 +159,43 @@ export interface ListQuery {
 
 /** Reads the query of an operation: only its parameters are allowed. Throws on a bad percent escape; values are not checked here. */
 export function readQuery(url: string, parameters: Fields): ListQuery {
-  const known = Object.keys(parameters);
-  const query = parseQuery(splitUrl(url).rawQuery);
+  return toListQuery(parseQuery(splitUrl(url).rawQuery), Object.keys(parameters));
+}
+
+export function toListQuery({ values: given, repeated }: Query, known: readonly string[]): ListQuery {
   const violations = new Violations();
-  for (const name of query.values.keys()) {
+  const values = new Map<string, string>();
+  for (const [name, value] of given) {
     if (!known.includes(name)) violations.addUnknown(name, known);
-    else if (query.repeated.has(name)) violations.add(name, 'must be given once');
+    else if (repeated.has(name)) violations.add(name, 'must be given once');
+    else values.set(name, value);
   }
   return {
-    page: readPage(query, violations),
-    find: (name) => query.values.get(name),
+    values,
+    page: readPage(values, violations),
+    find: (name) => values.get(name),
     fault: (name, message) => violations.add(name, message),
     check: () => violations.throwIfAny(),
   };
+}
+
+/** Reads a bound of a window; null when absent. */
+export function findBound(query: ListQuery, name: 'from' | 'to'): TimeBound | null {
+  const text = query.find(name);
+  if (text === undefined) return null;
+  const bound = findTimeBound(text);
+  if (bound === null)
+    query.fault(name, 'must be a date (2026-03-01) or an RFC 3339 instant (2026-03-01T08:00:00Z)');
+  return bound;
+}
+
+/** Reads `timeZone` in the spelling of the database; empty when absent. */
+export function readTimeZone(query: ListQuery): string {
+  const text = query.find('timeZone');
+  if (text === undefined) return '';
+  const timeZone = findTimeZone(text);
+  if (timeZone === null) query.fault('timeZone', NO_TIME_ZONE);
+  return timeZone ?? '';
 }
 
 /** Reads a filter that takes one of a fixed set of values; undefined when absent. */

@@ -2,9 +2,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { ACCESS_CSV_HEADER, toAccessCsvLine } from '@phds/catalog/access-csv';
-import { findTimeBound, isDate } from '@phds/catalog/instants';
+import { isDate } from '@phds/catalog/instants';
 import { isScope, SCOPE_NAMES } from '@phds/catalog/scopes';
-import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
 import { ADHERENCE_STATUSES, REFUSAL_REASONS } from '@phds/catalog/wire-names';
 import { type AccessDay, type AccessRecord, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { AppError } from '@phds/service-kit/errors';
@@ -25,7 +24,16 @@ import {
   textOrNull,
 } from '../openapi/fields.ts';
 import { type Call, jsonOperation, type MountedOperation, sessionOperation } from '../operation.ts';
-import { DAY_RANGE_QUERY, type ListQuery, readDayRange, readQuery, sliceOf, toList } from '../query.ts';
+import {
+  DAY_RANGE_QUERY,
+  findBound,
+  type ListQuery,
+  readDayRange,
+  readQuery,
+  readTimeZone,
+  sliceOf,
+  toList,
+} from '../query.ts';
 import { GUARDS, send } from '../respond.ts';
 import { currentName, findCurrentName } from './grants.ts';
 
@@ -157,27 +165,10 @@ function readAccessFilter(query: ListQuery) {
 
 /** `from` is inclusive, `to` exclusive, both in Unix milliseconds; null when absent. */
 function readPeriod(query: ListQuery) {
-  const [from, to] = [readTime(query, 'from'), readTime(query, 'to')];
+  const toMs = (name: 'from' | 'to') => findBound(query, name)?.at.getTime() ?? null;
+  const [from, to] = [toMs('from'), toMs('to')];
   if (from !== null && to !== null && from >= to) query.fault('from', 'must be before "to"');
   return { from, to };
-}
-
-function readTime(query: ListQuery, name: string): number | null {
-  const text = query.find(name);
-  if (text === undefined) return null;
-  const bound = findTimeBound(text);
-  if (bound !== null) return bound.at.getTime();
-  query.fault(name, 'must be a date (2026-03-01) or an RFC 3339 instant (2026-03-01T08:00:00Z)');
-  return null;
-}
-
-/** The database's spelling of the name; empty when absent. */
-function readTimeZone(query: ListQuery): string {
-  const text = query.find('timeZone');
-  if (text === undefined) return '';
-  const timeZone = findTimeZone(text);
-  if (timeZone === null) query.fault('timeZone', NO_TIME_ZONE);
-  return timeZone ?? '';
 }
 
 function readScope(query: ListQuery): string {
