@@ -76,39 +76,3 @@ describe('updatedSince', () => {
     expect(body['errors']).toMatchObject([{ parameter: 'updatedSince' }]);
   });
 });
-
-describe('scopes that open a request', () => {
-  const withScopes = (scopes: string[], granted = scopes) =>
-    gateway.backends.answer({
-      introspect: () => liveToken({ principal: { scopes }, grant: { scopes: granted } }),
-      read: () => documentOf({ data: [] }),
-    });
-  const ACTIVITY = 'read:health-data:activity';
-
-  test.each(['trends', 'aggregations'])(
-    '%s of one type are opened by their own scope alone',
-    async (name) => {
-      const CATEGORIES = [ACTIVITY, 'read:health-data:heart'];
-      withScopes(CATEGORIES);
-      for (const query of ['', '?type=steps', '?type=heart-rate', '?type=unknown', '?type=%zz']) {
-        const { response, body } = await get(`/api/v1/${name}${query}`);
-        expect([response.status, body['code'], body['requiredScope']]).toEqual([
-          403,
-          'INSUFFICIENT_SCOPE',
-          `read:${name}`,
-        ]);
-      }
-      withScopes([...CATEGORIES, `read:${name}`], CATEGORIES);
-      gateway.service.accessTokens.clear();
-      expect((await get(`/api/v1/${name}?type=steps`)).body).toMatchObject({
-        code: 'CONSENT_REQUIRED',
-        requiredScope: `read:${name}`,
-      });
-    },
-  );
-
-  test("a person's time zone has no endpoint", async () => {
-    withScopes([ACTIVITY]);
-    expect((await get('/api/v1/time-zone')).response.status).toBe(404);
-  });
-});

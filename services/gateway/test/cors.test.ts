@@ -86,17 +86,6 @@ describe('a request of a page to /oauth/token', () => {
     expect(answer.headers.get('access-control-expose-headers')).toContain('Date');
   });
 
-  test('gets errors that the page may read', async () => {
-    gateway.backends.answer({
-      authenticateClient: () => ({ clientId: 'app_1' }),
-      issueToken: () => {
-        throw new Error('away');
-      },
-    });
-    const answer = await post('/oauth/token', ORIGIN, TOKENS);
-    expect([answer.status >= 400, corsOf(answer)[0]]).toEqual([true, '*']);
-  });
-
   test('may read mistakes that are found before the app is known, by which a page corrects its clock', async () => {
     const answer = await gateway.fetchUnchecked('/oauth/token', {
       method: 'POST',
@@ -141,10 +130,4 @@ describe('the uniform 401', () => {
       expect([corsOf(other)[0], await other.text()]).toEqual([null, await page.text()]);
     },
   );
-});
-
-test('requests of an app without a secret are counted by address, not by app', async () => {
-  const narrow = { ...TOKENS, client_id: 'app_2' };
-  const { headers } = await post('/oauth/token', null, narrow);
-  expect(headers.get('ratelimit-policy')).toContain('public-clients');
 });

@@ -255,16 +255,6 @@ describe('routing', () => {
       answer({});
       expect((await get(path)).body).toMatchObject({ status: 404, code: 'NOT_FOUND' });
     });
-
-    test('an unsupported version is answered with the list of supported versions', async () => {
-      answer({});
-      expect((await get('/api/v3/profile')).body).toMatchObject({
-        title: 'Unsupported version',
-        supportedVersions: ['1'],
-        status: 400,
-      });
-      expect((await get(HEART, { 'api-version': '1' })).status).toBe(200);
-    });
   });
 
   test('the list of versions is public and open to every origin', async () => {

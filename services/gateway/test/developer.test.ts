@@ -1,8 +1,7 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { AppLockKind, AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { AppError, type Reason } from '@phds/service-kit/errors';
-import { shareCaller, shareTestGateway, throwing } from './test-gateway.ts';
+import { shareCaller, shareTestGateway } from './test-gateway.ts';
 
 const gateway = shareTestGateway({ LIMITS: 'user-costly=10000' });
 const { call, session } = shareCaller(gateway, 'ada');
@@ -172,20 +171,5 @@ describe('developers', () => {
     const { status, body } = await call(method, path, sent);
     expect([status, body.code]).toEqual([400, 'INVALID_REQUEST']);
     expect(body.errors.map((error: { parameter: string }) => error.parameter)).toEqual([parameter]);
-  });
-
-  test.each<[Reason, number, string]>([
-    ['not_found', 404, 'NOT_FOUND'],
-    ['app_not_active', 409, 'APP_NOT_ACTIVE'],
-    ['unavailable', 503, 'INTERNAL_ERROR'],
-    ['caller_not_admitted', 500, 'INTERNAL_ERROR'],
-  ])('the error %s is answered with %i %s', async (reason, status, code) => {
-    gateway.backends.answer({
-      rotateSecret: throwing(new AppError(reason, 'Text of the service.')),
-    });
-    const { response, body, ...rest } = await call('POST', '/developer/apps/app_1/rotate-secret');
-    expect([rest.status, body.code]).toEqual([status, code]);
-    expect(body.requestId).toBe(response.headers.get('x-request-id'));
-    expect(body.detail.includes('Text of the service.')).toBe(status < 500);
   });
 });

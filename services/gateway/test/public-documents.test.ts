@@ -93,16 +93,6 @@ describe('public documents', () => {
         expect([...about(head), await head.text()]).toEqual([...about(got), '']);
       },
     );
-
-    test.each(['/developer/apps', '/partner/consent/grants', '/approve/apr_1'])(
-      '%s is closed',
-      async (path) => {
-        for (const method of ['OPTIONS', 'POST']) {
-          const { headers } = await gateway.fetch(path, { method, headers: { origin: 'https://a.test' } });
-          expect(headers.has('access-control-allow-origin')).toBe(false);
-        }
-      },
-    );
   });
 
   describe('probes', () => {

@@ -117,11 +117,8 @@ describe('the token cache', () => {
 
     test.each<[string, () => void, boolean]>([
       ['its token', () => evict({ subject: { case: 'tokenHash', value: sha256(token) } }), true],
-      ['its family', () => evict({ subject: { case: 'familyId', value: 'fam_a' } }), true],
       ['its grant', () => evict({ subject: { case: 'grantId', value: 'grt_a' } }), true],
-      ['its app', () => evict({ subject: { case: 'clientId', value: 'app_a' } }), true],
       ['another token', () => evict({ subject: { case: 'tokenHash', value: sha256('x') } }), false],
-      ['another family', () => evict({ subject: { case: 'familyId', value: 'fam_b' } }), false],
       ['another grant', () => evict({ subject: { case: 'grantId', value: 'grt_b' } }), false],
       ['nothing at all', () => evict({}), true],
     ])('of %s', async (_, apply, forgotten) => {
