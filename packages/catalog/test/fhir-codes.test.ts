@@ -5,7 +5,7 @@ import {
   OBSERVATION_SCOPES,
 } from '../src/fhir/observation-kinds.ts';
 import { FHIR_TYPES, type FhirType, fhirTypeOf } from '../src/fhir/resource-types.ts';
-import { parseSearch } from '../src/fhir/search.ts';
+import { isNewestSearch, parseSearch } from '../src/fhir/search.ts';
 import { METRICS } from '../src/metrics.ts';
 import { SCOPE_NAMES } from '../src/scopes.ts';
 
@@ -59,4 +59,36 @@ test.each<[FhirType, string, object]>([
   ['Observation', '_count=0&_summary=false', { countOnly: true }],
 ])('a search for %s with %s has %j', (type, query, search) => {
   expect(parseSearch(type, [...new URLSearchParams(query)], '')).toMatchObject({ search });
+});
+
+const OWN = 'https://phds.example/fhir/R4/CodeSystem';
+
+test.each<[string, boolean]>([
+  ['code=8867-4', true],
+  [`code=${OWN}/metric|heart-rate&_count=100&patient=pat-1&_sort=-date`, true],
+  [`category=${OWN}/category|heart`, true],
+  [`category=${OWN}/category|blood-pressure`, true],
+  ['code=85354-9', true],
+  // Two of five types.
+  ['code=8867-4,80404-7', false],
+  ['category=vital-signs', false],
+  ['', false],
+  // Those of laboratories, which are skipped, have another code.
+  ['code=41653-7', false],
+  [`code=${OWN}/metric|glucose`, true],
+  // No readings.
+  ['code=75325-1', false],
+  // The weights of days as well.
+  ['code=29463-7', false],
+  ['code=8867-4&_count=101', false],
+  ['code=8867-4&date=ge2026', false],
+  ['code=8867-4&_cursor=a', false],
+  ['code=8867-4&_id=rdg-1', false],
+  ['code=8867-4&_total=accurate', false],
+  ['code=8867-4&_summary=count', false],
+  ['code=8867-4&status=amended', false],
+])('whether a search for Observations with %s is a newest search: %j', (query, isNewest) => {
+  const parsed = parseSearch('Observation', [...new URLSearchParams(query)], 'https://phds.example/fhir/R4');
+  if (!('search' in parsed)) throw new Error(JSON.stringify(parsed.problems));
+  expect(isNewestSearch(parsed.search)).toBe(isNewest);
 });

@@ -64,7 +64,7 @@ test.each([
   ['of changes', { ...HEART, parameters: { updatedSince: '2026-01-01T00:00:00Z' } }],
   ['of a summary', { endpoint: Endpoint.AGGREGATIONS }],
   ['of EHR records', { endpoint: Endpoint.EHR }],
-  ['of the newest Observations', { fhir: searchFor({ category: 'heart' }) }],
+  ['of a search that is not a newest one', { fhir: searchFor({ category: 'heart' }) }],
   ['of one resource', { fhir: { ...searchFor({}), id: 'rdg-1' } }],
 ])('a read %s has a call of its own, with its assertion', async (_, request) => {
   const healthData = new FakeHealthData();
@@ -84,6 +84,13 @@ describe('reads of newest pages', () => {
     expect(await healthData.read('r', { request: request as Read['request'] })).toBe('r');
     expect(healthData.batches).toEqual([['r']]);
     expect(healthData.alone).toEqual([]);
+  });
+
+  test('and newest searches go in the same batch', async () => {
+    const healthData = new FakeHealthData();
+    const request = { fhir: searchFor({ code: '8867-4' }) } as Read['request'];
+    await Promise.all([healthData.read('r'), healthData.read('s', { request, isNewestSearch: true })]);
+    expect(healthData.batches).toEqual([['r', 's']]);
   });
 
   test('leave together with what arrives in the same turn, at most 64, and one batch more for each 64 that wait', async () => {

@@ -93,6 +93,21 @@ describe('a search', () => {
     expect(status).toBe(200);
   });
 
+  test('for the newest of one code goes in a batch, another one by itself', async () => {
+    const countCalls = async () => {
+      const metrics = await scrape(`http://127.0.0.1:${gateway.service.probePort}`);
+      return ['Read', 'Reads'].map((rpc) =>
+        metrics.sum('phds_rpc_client_duration_seconds_count', {
+          rpc: `phds.healthdata.v1.HealthDataService/${rpc}`,
+        }),
+      );
+    };
+    const [alone = 0, batches = 0] = await countCalls();
+    await get('/Observation?code=8867-4');
+    await get('/Observation?code=8867-4&date=ge2026');
+    expect(await countCalls()).toEqual([alone + 1, batches + 1]);
+  });
+
   test('below a Patient is a search with this patient', async () => {
     await get('/Patient/pat-1/Observation?code=8867-4');
     await post('/Patient/pat-1/Observation/_search', 'code=8867-4');

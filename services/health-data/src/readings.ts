@@ -92,6 +92,20 @@ export function byCategoryOrType({ name, text }: Statement) {
   };
 }
 
+/** Reads that share statements: those that arrive while one is in progress have the next one. `costOf` is a number of rows. */
+export function sharingStatements<Query, Result>(
+  read: (queries: readonly Query[]) => Promise<readonly Result[]>,
+  { costOf, maxSlow }: { readonly costOf: (query: Query) => number; readonly maxSlow: number },
+): (query: Query) => Promise<Result> {
+  return batchingCalls(read, {
+    slowMs: SLOW_MS,
+    maxSlow,
+    costOf: (query) => Math.max(costOf(query), PAGE_SIZE_DEFAULT),
+    maxCost: MAX_MERGED_ROWS,
+    maxQueued: MAX_WAITING_ROWS,
+  });
+}
+
 type Fields = readonly [id: string, type: MetricKey, value: string | null, source: string, start: string];
 
 type Row = readonly [...Fields, total: string];
@@ -111,18 +125,12 @@ export function createReadings(
   { distributed } = ONE_SERVER,
 ) {
   const merge = (statement: Statement) =>
-    batchingCalls(
+    sharingStatements(
       (queries: readonly ReadingQuery[]) => {
         onNewestPages(queries.length);
         return listNewest(pool, statement, queries);
       },
-      {
-        slowMs: SLOW_MS,
-        maxSlow: 1,
-        costOf: ({ limit, offset }) => Math.max(offset + limit, PAGE_SIZE_DEFAULT),
-        maxCost: MAX_MERGED_ROWS,
-        maxQueued: MAX_WAITING_ROWS,
-      },
+      { costOf: ({ limit, offset }) => offset + limit, maxSlow: 1 },
     );
   const newest = { category: merge(NEWEST.category), type: merge(NEWEST.type) };
   return {

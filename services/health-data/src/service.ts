@@ -138,7 +138,7 @@ function createDataParts(
 ): DataParts {
   return {
     readings: createReadings(pool, onReadBatch, toPlacement(config)),
-    readingSpans: createReadingSpans(pool),
+    readingSpans: createReadingSpans(pool, onReadBatch, toPlacement(config)),
     readingChanges: createReadingChanges(pool),
     changeDays: config.READING_CHANGE_DAYS,
     summaries: createSummaries(pool, toScanLimits(config), turns),

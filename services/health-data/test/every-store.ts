@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ANY_TIME } from '@phds/catalog/fhir/dates';
 import { getMetric } from '@phds/catalog/metrics';
 import type pg from 'pg';
 import { createChangePruning } from '../src/change-pruning.ts';
@@ -29,7 +30,7 @@ export type Stores = ReturnType<typeof createStores>;
 export function createStores(pool: pg.Pool, placement?: Placement) {
   return {
     readings: createReadings(pool, undefined, placement),
-    readingSpans: createReadingSpans(pool),
+    readingSpans: createReadingSpans(pool, undefined, placement),
     readingChanges: createReadingChanges(pool),
     changePruning: createChangePruning(pool, placement),
     summaries: createSummaries(pool, PATIENT_SCANS),
@@ -120,6 +121,7 @@ export async function readAll(stores: Stores): Promise<void> {
     const subjects = [{ key: 'glucose' as const, avoidedSource: null }];
     const spans = { userId: USER, by, subjects, starts: null, when };
     await stores.readingSpans.listNewest({ ...spans, limit: 10 });
+    await stores.readingSpans.listNewest({ ...spans, when: ANY_TIME, limit: 10 });
     await stores.readingSpans.count(spans);
   }
   await stores.changePruning.prune('', AT, 10);

@@ -1,13 +1,15 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { isCategory } from '@phds/catalog/categories';
+import { ANY_TIME } from '@phds/catalog/fhir/dates';
 import { translateDatabaseError } from '@phds/service-kit/postgres/errors';
 import { eventually } from '@phds/test-kit/conditions';
 import { capture } from '@phds/test-kit/plans';
 import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import type { Page } from '../src/document.ts';
+import { createReadingSpans } from '../src/fhir/reading-spans.ts';
 import { createProfiles } from '../src/profiles.ts';
-import type { Reading } from '../src/readings.ts';
-import { createReadings, type ReadingQuery } from '../src/readings.ts';
+import { createReadings, type Reading, type ReadingQuery } from '../src/readings.ts';
 import { fillPeople, PEOPLE, ZONE } from './people.ts';
 import { shareStorePool } from './store-pool.ts';
 
@@ -17,6 +19,7 @@ const POOL_SIZE = 3;
 
 const { pool, database, admin } = await shareStorePool('newest-pages', POOL_SIZE, LONG_MS);
 const readings = createReadings(pool, undefined, database);
+const spans = createReadingSpans(pool);
 /** Holds locks. */
 const locker = new pg.Client({ connectionString: database.adminUrl });
 await locker.connect();
@@ -67,6 +70,35 @@ const DIFFERENT: Partial<ReadingQuery>[] = [
 /** As the rpc answers it. */
 const outcomeOf = (result: PromiseSettledResult<unknown>) =>
   result.status === 'rejected' ? translateDatabaseError(result.reason).reason : result.status;
+
+test('newest searches together equal those that have a statement of their own, and use one statement for each index', async () => {
+  const when = ANY_TIME;
+  const since = { ...ANY_TIME, startFrom: Date.parse('2023-02-28T12:00:00Z') };
+  const queries = (
+    [
+      [USER, 'heart', 51, when],
+      [PEOPLE[1], 'activity', 1, when],
+      [USER, 'sleep', 202, when],
+      [USER, 'heart', 101, since],
+      ['nobody', 'heart', 51, when],
+      [USER, 'heart-rate', 51, when],
+      [USER, 'ecg', 51, since],
+    ] as const
+  ).map(([userId, key, limit, when]) => {
+    const subjects = [{ key, avoidedSource: null }];
+    const by = isCategory(key) ? ('category' as const) : ('type' as const);
+    return { userId, by, subjects, starts: null, when, limit };
+  });
+  const apart = createReadingSpans(pool, undefined, { distributed: true });
+  const alone = await Promise.all(queries.map(apart.listNewest));
+  let together: unknown;
+  const asked = await capture(async () => {
+    together = await Promise.all(queries.map(spans.listNewest));
+  });
+  expect(together).toEqual(alone);
+  expect(asked).toHaveLength(2);
+  expect(alone.map(({ length }) => length)).toEqual([51, 1, 202, 101, 0, 51, 2]);
+});
 
 describe('newest pages that are read together', () => {
   test('equal those that are read alone and the pages of the list with a lower bound, and use one statement for each index', async () => {

@@ -139,6 +139,14 @@ const READS: readonly (readonly [name: string, read: Read, atMost: number, index
   ['hourly trends far down', trend('hour', { offset: DEEP }), ALL_QUARTERS, SUMMARY],
   ['hourly trends of a window', trend('hour', { range: WINDOW, offset: 20_000 }), WINDOW_QUARTERS, SUMMARY],
   ['the newest of several categories', span({ limit: 102 }), 4 * 104, SPANS],
+  ['the newest of a category', span({}, ['heart']), 53, SPANS],
+  [
+    'the newest of a category of several people',
+    together(...[...PEOPLE, 'nobody'].map((userId) => span({ userId }, ['heart']))),
+    4 * 53,
+    SPANS,
+  ],
+  ['the newest of one type', span({ by: 'type' }, ['heart-rate']), 53, ['reading_pkey']],
   [
     'the newest of several types',
     span({ by: 'type' }, ['heart-rate', 'ecg', 'weight']),

@@ -33,7 +33,12 @@ test.each(FILES)(
 // reads rows of several people, or writes in several parts one of which is an insert, fails here until the page names it.
 
 /** Statement files that address rows of several people, or find rows by their place in the table. */
-const BEYOND_ONE_PERSON = ['prune-changes-of-range.sql', 'prune-changes.sql', 'readings-newest.sql'];
+const BEYOND_ONE_PERSON = [
+  'newest-spans.sql',
+  'prune-changes-of-range.sql',
+  'prune-changes.sql',
+  'readings-newest.sql',
+];
 
 /** Statement files that Citus would not hand to one server as a whole. */
 const SPLIT = ['delete-readings.sql', 'delete-window.sql', 'put-readings.sql', 'refresh-quarters.sql'];

@@ -3,9 +3,12 @@ import { ANY_TIME, both, findTimeBounds, type TimeBounds } from './dates.ts';
 import {
   BLOOD_PRESSURE_COMPONENTS,
   CONDITION_CATEGORY,
+  EHR_SOURCE,
+  hasLoinc,
   LOINC,
   OBSERVATION_CATEGORY,
   OBSERVATION_KINDS,
+  type ObservationKey,
   type ObservationKind,
   OWN_SYSTEMS,
 } from './observation-kinds.ts';
@@ -15,6 +18,8 @@ import { type FhirType, fhirTypeOf, type SearchParameter, searchParametersOf } f
 export const COUNT_DEFAULT = 50;
 /** The maximum `_count`; a larger one is clamped. */
 export const COUNT_MAX = 200;
+/** The largest `_count` of a newest search. */
+export const NEWEST_COUNT = 100;
 /** The most readings that are counted. */
 export const COUNTED_MAX = 10_000;
 /** The most values of one parameter, and parameters of one search. */
@@ -132,6 +137,21 @@ export function parseSearch(
 export function costOf({ count, countOnly, withTotal }: FhirSearch): number {
   const pages = countOnly ? 0 : Math.ceil(count / COUNT_DEFAULT);
   return 1 + pages + (countOnly || withTotal ? 2 : 0);
+}
+
+/**
+ * Whether it is for the newest readings of one code or one category, which are found without skipping any. Newest searches share
+ * statements and batches, as newest pages of the data API do.
+ */
+export function isNewestSearch(search: FhirSearch): boolean {
+  const { kinds, scopes, ids, when, count, countOnly, withTotal, cursor } = search;
+  const isPlain = ids === null && cursor === null && !countOnly && !withTotal && count <= NEWEST_COUNT;
+  if (!isPlain || scopes.length !== 1 || Object.values(when).some((bound) => bound !== null)) return false;
+  // Readings of a source that is left out are skipped.
+  const isRead = (kind: SelectedKind) =>
+    prefixOf(kind) === 'rdg' && (!kind.byLoinc || hasLoinc(kind.key, EHR_SOURCE));
+  const ofCategory = OBSERVATION_KINDS.filter(({ scope }) => scope === scopes[0]);
+  return (kinds.length === 1 || kinds.length === ofCategory.length) && kinds.every(isRead);
 }
 
 /** The read of one resource. */
@@ -262,6 +282,36 @@ const GENERAL: Readonly<Record<string, Apply>> = {
   },
 };
 
+/** What matches a kind, by the parameter. */
+interface KindTokens {
+  readonly category: ReadonlySet<string>;
+  readonly own: ReadonlySet<string>;
+  readonly loinc: ReadonlySet<string>;
+  /** For `combo-code`, which also finds components. */
+  readonly combo: ReadonlySet<string>;
+}
+
+let lastTokens:
+  | { readonly base: string; readonly ofKinds: ReadonlyMap<ObservationKey, KindTokens> }
+  | undefined;
+
+/** A service has one address. Making all tokens takes longer than the rest of a search. */
+function tokensFor(base: string): ReadonlyMap<ObservationKey, KindTokens> {
+  if (lastTokens?.base === base) return lastTokens.ofKinds;
+  const ofKinds = new Map(OBSERVATION_KINDS.map((kind) => [kind.key, toKindTokens(kind, base)]));
+  lastTokens = { base, ofKinds };
+  return ofKinds;
+}
+
+function toKindTokens(kind: ObservationKind, base: string): KindTokens {
+  return {
+    category: new Set(categoryTokens(kind, base)),
+    own: new Set(toTokens(`${base}/${OWN_SYSTEMS.metric}`, kind.ownCode)),
+    loinc: new Set(loincTokens(kind, false)),
+    combo: new Set(loincTokens(kind, true)),
+  };
+}
+
 /** The kinds that have one of the codes or categories. */
 function selectKinds(
   before: readonly SelectedKind[],
@@ -269,10 +319,12 @@ function selectKinds(
   values: readonly string[],
   base: string,
 ): readonly SelectedKind[] {
+  const tokens = tokensFor(base);
+  const has = (set: ReadonlySet<string> | undefined) => values.some((value) => set?.has(value));
   return before.flatMap((kind) => {
-    const has = (tokens: readonly string[]) => values.some((value) => tokens.includes(value));
-    const isOther = has(name === 'category' ? categoryTokens(kind, base) : ownTokens(kind, base));
-    const isLoinc = name !== 'category' && has(loincTokens(kind, name === 'combo-code'));
+    const { category, own, loinc, combo } = tokens.get(kind.key) ?? {};
+    const isOther = has(name === 'category' ? category : own);
+    const isLoinc = name !== 'category' && has(name === 'combo-code' ? combo : loinc);
     return isOther || isLoinc ? { ...kind, byLoinc: kind.byLoinc || !isOther } : [];
   });
 }
@@ -285,10 +337,6 @@ function toTokens(system: string, code: string): readonly string[] {
 function categoryTokens({ category, ownCategory }: ObservationKind, base: string): readonly string[] {
   const own = toTokens(`${base}/${OWN_SYSTEMS.category}`, ownCategory);
   return category === null ? own : [...toTokens(OBSERVATION_CATEGORY, category), ...own];
-}
-
-function ownTokens({ ownCode }: ObservationKind, base: string): readonly string[] {
-  return toTokens(`${base}/${OWN_SYSTEMS.metric}`, ownCode);
 }
 
 function loincTokens({ key, published }: ObservationKind, withComponents: boolean): readonly string[] {

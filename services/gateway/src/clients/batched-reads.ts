@@ -21,6 +21,8 @@ export interface Read {
   readonly clientId: string;
   /** Whether somebody still waits for the answer. */
   readonly isWanted: () => boolean;
+  /** For FHIR: whether it is a newest search. */
+  readonly isNewestSearch?: boolean;
 }
 
 /** The client hung up, so its read was not sent. Nobody gets the answer. */
@@ -48,7 +50,7 @@ function batchesAtOnce(waiting: number): number {
 }
 
 /**
- * Reads from health-data, the newest pages in batches. All other reads have a call of their own, because they can take long, or have
+ * Reads from health-data, the newest pages and searches in batches. All other reads have a call of their own, because they can take long, or have
  * large answers that would delay the others of the batch.
  *
  * @param deadlineMs Time limit of a read, in milliseconds.
@@ -60,9 +62,9 @@ export function createBatchedReads(healthData: ReadRpcs, deadlineMs: number): Re
     deadlineMs,
     atOnce: batchesAtOnce,
   });
-  return async ({ clientId: key, ...read }) => {
+  return async ({ clientId: key, isNewestSearch = false, ...read }) => {
     try {
-      if (isOfNewestPage(read.request)) return await inBatch({ ...read, key });
+      if (isNewestSearch || isOfNewestPage(read.request)) return await inBatch({ ...read, key });
       if (!read.isWanted()) throw new ClientGone();
       return await healthData.read(read.request, { headers: { [ASSERTION_METADATA]: read.assertion } });
     } catch (error) {

@@ -52,12 +52,14 @@ export interface Asked {
   /** In points of the limits. */
   readonly cost: number;
   /** Returns what to read. Throws `invalid_request` for parameters that are checked after consent. */
-  readonly parse: () => {
-    /** `scope` is what is consented of the scopes, separated by spaces. */
-    readonly toRequest: (scope: string) => Read['request'];
-    /** The page of a list, for `Link`; null for others. */
-    readonly links: PageOfList | null;
-  };
+  readonly parse: () => AskedRead;
+}
+
+interface AskedRead extends Pick<Read, 'isNewestSearch'> {
+  /** `scope` is what is consented of the scopes, separated by spaces. */
+  readonly toRequest: (scope: string) => Read['request'];
+  /** The page of a list, for `Link`; null for others. */
+  readonly links: PageOfList | null;
 }
 
 /** The parts of a request that the data interfaces use. */
@@ -144,8 +146,8 @@ async function answer<Route extends DataRoute>(
   }
 
   const admitted = await admit(gateway, who, asked.scopes);
-  const { toRequest, links } = asked.parse();
-  const document = await read(exchange, admitted, asked.scopes, toRequest);
+  const { links, ...wanted } = asked.parse();
+  const document = await read(exchange, admitted, asked.scopes, wanted);
 
   const { type } = surface;
   const { headers } = exchange;
@@ -259,12 +261,12 @@ async function read(
   { gateway, response }: Exchange,
   admitted: Admitted,
   wanted: readonly string[],
-  toRequest: (scope: string) => Read['request'],
+  { toRequest, ...more }: Omit<AskedRead, 'links'>,
 ): Promise<ReadResponse> {
   const { clientId } = admitted.principal;
   const isWanted = () => !response.destroyed;
   const readOnce = ({ principal: { assertion }, scope }: Admitted) =>
-    gateway.backends.readData({ request: toRequest(scope), assertion, clientId, isWanted });
+    gateway.backends.readData({ ...more, request: toRequest(scope), assertion, clientId, isWanted });
   try {
     return await readOnce(admitted);
   } catch (error) {

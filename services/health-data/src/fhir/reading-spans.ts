@@ -1,11 +1,11 @@
 import type { Category } from '@phds/catalog/categories';
 import type { TimeBounds } from '@phds/catalog/fhir/dates';
-import { COUNTED_MAX } from '@phds/catalog/fhir/search';
+import { COUNTED_MAX, NEWEST_COUNT } from '@phds/catalog/fhir/search';
 import { type MetricKey, metricsOfCategory } from '@phds/catalog/metrics';
 import { readStatement, type Statement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import { lowerBound, TEXT_ROWS, toTimestamp, upperBound } from '../database.ts';
-import { byCategoryOrType, type Reading } from '../readings.ts';
+import { lowerBound, ONE_SERVER, TEXT_ROWS, toTimestamp, upperBound } from '../database.ts';
+import { byCategoryOrType, type Reading, sharingStatements } from '../readings.ts';
 
 /** A stored reading with its end; null if it is the start. */
 export interface ReadingSpan extends Reading {
@@ -29,6 +29,7 @@ export interface ReadingSpanQuery {
   readonly when: TimeBounds;
 }
 
+const SHARED = byCategoryOrType(readStatement(new URL('../sql/newest-spans.sql', import.meta.url)));
 const NEWEST = byCategoryOrType(readStatement(new URL('../sql/readings-newest-spans.sql', import.meta.url)));
 const COUNT = byCategoryOrType(readStatement(new URL('../sql/readings-count-spans.sql', import.meta.url)));
 
@@ -40,14 +41,33 @@ const LONGEST_MS = 31 * 86_400_000;
 
 const TOO_MANY = COUNTED_MAX + 1;
 
+/** Rows of a newest search: twice as many for halves of blood pressures, and one more tells whether there is a next page. */
+const NEWEST_ROWS = 2 * (NEWEST_COUNT + 1);
+
 const KEPT_COUNT = `
   SELECT coalesce(sum(count), 0)::float8 AS total FROM reading_count
   WHERE user_id = $1 AND type = ANY($2::text[]) AND span = 'all' AND start_at = '-infinity'`;
 
 export type ReadingSpans = ReturnType<typeof createReadingSpans>;
 
-/** Readings with their ends, of several categories or types at once. */
-export function createReadingSpans(pool: pg.Pool) {
+/**
+ * Readings with their ends, of several categories or types at once. The newest of one share statements, as newest pages do (`createReadings`);
+ * a slow statement holds up the next one, so that they take few connections.
+ */
+export function createReadingSpans(
+  pool: pg.Pool,
+  onNewestPages: (queries: number) => void = () => undefined,
+  { distributed } = ONE_SERVER,
+) {
+  const merge = (statement: Statement) =>
+    sharingStatements(
+      (queries: readonly NewestQuery[]) => {
+        onNewestPages(queries.length);
+        return listShared(pool, statement, queries);
+      },
+      { costOf: ({ limit }) => limit, maxSlow: 0 },
+    );
+  const shared = { category: merge(SHARED.category), type: merge(SHARED.type) };
   const ask = async (statement: Statement, values: unknown[]) => {
     const result = await pool.query({ ...TEXT_ROWS, ...statement, values });
     const [row] = result.rows as unknown as [string | null][];
@@ -55,8 +75,10 @@ export function createReadingSpans(pool: pg.Pool) {
   };
   return {
     /** The newest by start, in no order: at least `limit` if there are, and all that start together with the last one. */
-    async listNewest(query: ReadingSpanQuery & { readonly limit: number }): Promise<readonly ReadingSpan[]> {
-      const page = await ask(NEWEST[query.by], [...toValues(query), query.limit]);
+    async listNewest(query: NewestQuery): Promise<readonly ReadingSpan[]> {
+      const page = await (isOfOne(query) && !distributed
+        ? shared[query.by](query)
+        : ask(NEWEST[query.by], [...toValues(query), query.limit]));
       return page === null ? [] : (JSON.parse(page) as string[]).map(parseReading);
     },
     /** The two halves of a blood pressure count once; null for more than `COUNTED_MAX` readings, because each takes some microseconds. */
@@ -73,6 +95,40 @@ export function createReadingSpans(pool: pg.Pool) {
       return Number(counted) + (rows[0]?.total ?? 0);
     },
   };
+}
+
+type NewestQuery = ReadingSpanQuery & { readonly limit: number };
+
+/** Whether the rows are the first of an index. */
+function isOfOne({ subjects, starts, when, limit }: NewestQuery): boolean {
+  const [one, ...others] = subjects;
+  const { startBefore, endFrom, endBefore } = when;
+  const isUnbounded = startBefore === null && endFrom === null && endBefore === null;
+  return (
+    one?.avoidedSource === null &&
+    others.length === 0 &&
+    starts === null &&
+    isUnbounded &&
+    limit <= NEWEST_ROWS
+  );
+}
+
+async function listShared(
+  pool: pg.Pool,
+  statement: Statement,
+  queries: readonly NewestQuery[],
+): Promise<(string | null)[]> {
+  const { rows } = await pool.query<[page: string | null]>({
+    ...TEXT_ROWS,
+    ...statement,
+    values: [
+      queries.map(({ userId }) => userId),
+      queries.map(({ subjects }) => subjects[0]?.key),
+      queries.map(({ when }) => lowerBound(toDate(when.startFrom))),
+      queries.map(({ limit }) => limit),
+    ],
+  });
+  return rows.map(([page]) => page);
 }
 
 /** The types of a query for all of their readings, whenever and by whichever source; null for another query. */

@@ -1,6 +1,12 @@
 import type { EndpointScope } from '@phds/catalog/endpoints';
 import { type FhirType, fhirPathOf, isFhirType, toPatientId } from '@phds/catalog/fhir/resource-types';
-import { type FhirSearch, isFhirId, parseSearch, searchForId } from '@phds/catalog/fhir/search';
+import {
+  type FhirSearch,
+  isFhirId,
+  isNewestSearch,
+  parseSearch,
+  searchForId,
+} from '@phds/catalog/fhir/search';
 import { parseScopeList } from '@phds/catalog/scopes';
 import type { FhirRequest, ReadRequest } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { AppError, invalidRequest, notFound, unavailable } from '@phds/service-kit/errors';
@@ -30,7 +36,7 @@ export function askFhir({ requestId, scope }: ReadRequest, sent: FhirRequest): A
         from: toText(startFrom ?? endFrom),
         to: toText(startBefore ?? endBefore),
         page: 1,
-        takesTurn: true,
+        takesTurn: !isNewestSearch(search),
         read: async (data) => {
           if (!isHeld) return new AppError('cursor_expired', EXPIRED);
           return id === '' ? readSearch(data, request, cursor) : readById(data, request);

@@ -3,6 +3,7 @@ import { FHIR_PREFIX, fhirTypeOf } from '@phds/catalog/fhir/resource-types';
 import {
   costOf,
   type FhirSearch,
+  isNewestSearch,
   parseSearch,
   type SentParameter,
   searchForId,
@@ -50,7 +51,8 @@ async function ask(exchange: Exchange, call: DataCall, route: FhirRoute): Promis
   const fhir = { base, resourceType, id, parameters, lenient };
   const toRequest = (scope: string) => ({ fhir, requestId, scope, jkt });
   const cost = id === '' ? costOf(search) : 1;
-  return { scopes: search.scopes, cost, parse: () => ({ toRequest, links: null }) };
+  const parsed = { toRequest, links: null, isNewestSearch: isNewestSearch(search) };
+  return { scopes: search.scopes, cost, parse: () => parsed };
 }
 
 /** The parameters of a request, decoded: those of the compartment, the URL and the body. `_format` has been applied. */
