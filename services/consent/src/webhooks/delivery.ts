@@ -3,7 +3,6 @@ import type { FailureReports } from '@phds/service-kit/background';
 import { startPeriodic } from '@phds/service-kit/background';
 import type { Clock } from '@phds/service-kit/clock';
 import { createPublicClient } from '@phds/service-kit/egress/public-client';
-import type { Logger } from '@phds/service-kit/telemetry/log';
 import type { Config } from '../config.ts';
 import type { ConsentMetrics } from '../metrics.ts';
 import type { ConnectionPools } from '../store/connection-pools.ts';
@@ -11,7 +10,7 @@ import type { EndpointParts } from './endpoints.ts';
 import { addDueEvents } from './events.ts';
 import { isHostId } from './host-webhooks.ts';
 import { storeHostEndpoints } from './operated.ts';
-import { createWebhookQueue, type PendingEvents } from './queue.ts';
+import { createWebhookQueue } from './queue.ts';
 import { createWebhookSecrets, type WebhookSecrets } from './secrets.ts';
 import { type EventPoster, WebhookSender } from './sender.ts';
 
@@ -20,13 +19,11 @@ const MEASURE_INTERVAL_MS = 15_000;
 const TURNS_UNTIL_ALL = 5;
 /** Longer than a transaction that adds an event usually takes. */
 const COMMITTED_MS = 1_000;
-const SAID_EVERY_MS = 60_000;
 
 export interface WebhookParts {
   readonly pools: Pick<ConnectionPools, 'ordinary' | 'webhooks'>;
   readonly config: Config;
   readonly clock: Clock;
-  readonly log: Logger;
   readonly failureOf: FailureReports;
   readonly metrics: Pick<ConsentMetrics, 'webhooks'>;
 }
@@ -66,7 +63,7 @@ function createPoster({ config, failureOf }: WebhookParts): EventPoster {
 }
 
 function startSender(
-  { pools, config, clock, log, failureOf, metrics }: WebhookParts,
+  { pools, config, clock, failureOf, metrics }: WebhookParts,
   using: { readonly secrets: WebhookSecrets; readonly poster: EventPoster },
   resources: AsyncDisposableStack,
 ): void {
@@ -83,12 +80,7 @@ function startSender(
     return turns % TURNS_UNTIL_ALL === 0 ? sender.claimDue() : sender.claimNew(2 * intervalMs + COMMITTED_MS);
   };
   resources.use(startPeriodic(look, { intervalMs, onFailure }));
-  const say = sayingPending(log);
-  const measure = async () => {
-    const pending = await queue.measure();
-    onMeasured(pending);
-    say(pending);
-  };
+  const measure = async () => onMeasured(await queue.measure());
   const onMeasureFailure = failureOf('measuring the delivery of events');
   resources.use(startPeriodic(measure, { intervalMs: MEASURE_INTERVAL_MS, onFailure: onMeasureFailure }));
 }
@@ -96,14 +88,4 @@ function startSender(
 /** Unlike DNS alone, this knows the hosts file and the search list, by which a network names its own services. */
 async function resolveBySystem(name: string): Promise<string[]> {
   return (await lookup(name, { all: true })).map(({ address }) => address);
-}
-
-/** Logs once a minute how many events are pending, if any. */
-function sayingPending(log: Pick<Logger, 'info'>): (pending: PendingEvents) => void {
-  let saidAt = Number.NEGATIVE_INFINITY;
-  return (pending) => {
-    if (pending.pending === 0 || performance.now() - saidAt < SAID_EVERY_MS) return;
-    saidAt = performance.now();
-    log.info(pending, 'events are waiting for delivery');
-  };
 }

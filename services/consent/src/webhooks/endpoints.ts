@@ -17,16 +17,9 @@ import { type Row, toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
+import { GRANT_FROM, LIVE } from '../grant-rows.ts';
 import { parseKnownId, parseName, parseText } from '../parameters.ts';
-import {
-  EVENT_COLUMNS,
-  type EventRow,
-  LIVE_SCOPES,
-  type LiveScopes,
-  limitUndelivered,
-  toEvent,
-  toEventBody,
-} from './event.ts';
+import { type EventRow, type LiveScopes, limitUndelivered, toEvent, toEventBody } from './event.ts';
 import type { WebhookSecrets } from './secrets.ts';
 import type { EventPoster } from './sender.ts';
 
@@ -271,7 +264,9 @@ async function listDeliveries(
   const where = sql`v.endpoint_id = ${endpointId} AND (${state}::text IS NULL OR v.state = ${state}::text)`;
   const [rows, counted] = await Promise.all([
     select<DeliveryRow>(pool)`
-      SELECT ${EVENT_COLUMNS}, v.state, v.next_attempt_at AS "nextAttemptAt", ${LIVE_SCOPES} AS "liveScopes"
+      SELECT v.id, v.type, v.created_at AS "createdAt", v.grant_id AS "grantId", v.sub_hash AS "subHash", v.content, v.state,
+        v.next_attempt_at AS "nextAttemptAt", CASE WHEN v.type = 'data.updated' THEN (
+          SELECT g.scopes FROM ${GRANT_FROM} WHERE g.id = v.grant_id AND ${LIVE}) END AS "liveScopes"
       FROM webhook_event v
       WHERE ${where} ORDER BY v.number DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}`,
     select<{ total: number }>(pool)`SELECT count(*)::int AS total FROM webhook_event v WHERE ${where}`,

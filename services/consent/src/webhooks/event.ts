@@ -3,8 +3,7 @@ import { scopeOfCategory } from '@phds/catalog/endpoints';
 import type { Scope } from '@phds/catalog/scopes';
 import type { HostEvent, WebhookFailure, WebhookType } from '@phds/catalog/webhooks';
 import type { GrantEnder } from '@phds/catalog/wire-names';
-import sql from 'sql-template-tag';
-import { GRANT_FROM, LIVE, toSub } from '../grant-rows.ts';
+import { toSub } from '../grant-rows.ts';
 
 /** What an event says beside grant and person: never health data, never tokens. Times are ISO 8601 texts. */
 export interface EventContent {
@@ -90,14 +89,6 @@ export function waitAfter(attempts: number, ageMs: number, random: number): numb
   const jittered = Math.round(wait * (1 + JITTER * random));
   return ageMs + jittered > GIVE_UP_AFTER_MS ? null : jittered;
 }
-
-/** The columns of an EventRow, of `webhook_event` v. */
-export const EVENT_COLUMNS = sql`v.id, v.type, v.created_at AS "createdAt", v.grant_id AS "grantId",
-  v.sub_hash AS "subHash", v.content`;
-
-/** The scopes of the live grant of a `data.updated` v; null when it has ended. */
-export const LIVE_SCOPES = sql`CASE WHEN v.type = 'data.updated' THEN (
-  SELECT g.scopes FROM ${GRANT_FROM} WHERE g.id = v.grant_id AND ${LIVE}) END`;
 
 export interface EventRow extends Omit<WebhookEvent, 'sub'> {
   readonly subHash: Uint8Array | null;
