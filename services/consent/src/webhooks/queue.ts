@@ -78,8 +78,6 @@ export function createWebhookQueue(pool: pg.Pool) {
      * those with events of the last milliseconds, at a cost that does not grow with the number of endpoints.
      */
     findDue: (size: number, newWithinMs?: number) => findDue(pool, size, newWithinMs),
-    /** Those of the endpoints that have due events. */
-    findDueAmong: (endpoints: readonly string[]) => findDueAmong(pool, endpoints),
     /** Claims due events, at most one of a grant: the oldest that is pending. */
     claim: (limits: ClaimLimits) => claim(pool, limits),
     /** Stores what came of a claim. Does nothing if the event was claimed again or removed meanwhile. */
@@ -187,7 +185,9 @@ async function findDue(pool: pg.Pool, size: number, newWithinMs?: number): Promi
   const rows =
     newWithinMs === undefined
       ? await select<{ id: string }>(pool)`
-          SELECT w.id FROM webhook_endpoint w WHERE ${hasDue()}
+          SELECT w.id FROM webhook_endpoint w
+          WHERE w.disabled_reason IS NULL AND w.paused_at IS NULL AND (w.retry_at IS NULL OR w.retry_at <= statement_timestamp())
+            AND (EXISTS (${due(sql`<>`)}) OR EXISTS (${due(sql`=`)}))
           ORDER BY EXISTS (${due(sql`<>`)}) DESC, random() LIMIT ${size}`
       : await select<{ id: string }>(pool)`
           SELECT DISTINCT e.endpoint_id AS id FROM webhook_event e
@@ -196,20 +196,9 @@ async function findDue(pool: pg.Pool, size: number, newWithinMs?: number): Promi
   return rows.map(({ id }) => id);
 }
 
-async function findDueAmong(pool: pg.Pool, endpoints: readonly string[]): Promise<string[]> {
-  const rows = await select<{ id: string }>(pool)`
-    SELECT w.id FROM webhook_endpoint w WHERE w.id = ANY(${endpoints}::text[]) AND ${hasDue()}`;
-  return rows.map(({ id }) => id);
-}
-
 /** The due events `e` of endpoint `w` whose type is, or is not, `data.updated`. Each has an index of its own. */
 function due(is: Sql): Sql {
   return sql`SELECT FROM webhook_event e
     WHERE e.endpoint_id = w.id AND e.state = 'pending' AND e.type ${is} 'data.updated'
       AND e.next_attempt_at <= statement_timestamp()`;
-}
-
-function hasDue(): Sql {
-  return sql`w.disabled_reason IS NULL AND w.paused_at IS NULL AND (w.retry_at IS NULL OR w.retry_at <= statement_timestamp())
-    AND (EXISTS (${due(sql`<>`)}) OR EXISTS (${due(sql`=`)}))`;
 }

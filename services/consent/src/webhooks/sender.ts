@@ -110,7 +110,7 @@ export class WebhookSender implements AsyncDisposable {
     const { events, slowEvents, busy } = this.#limits();
     // The end of a delivery during the claim may have made the next event of its grant due.
     if (events > 0 && slowEvents > 0 && !this.#hasMoreRoom)
-      await this.#endpoints.keep(busy, claimed.length > 0);
+      this.#endpoints.note(claimed.length > 0, busy.size > 0);
     return claimed.length;
   }
 
@@ -188,13 +188,13 @@ const FOUND_AT_ONCE = 200;
 
 /** The endpoints that a sender claims from. Finding them costs much more than claiming from them, so it is not done for each claim. */
 class DueEndpoints {
-  readonly #queue: Pick<WebhookQueue, 'findDue' | 'findDueAmong'>;
+  readonly #queue: Pick<WebhookQueue, 'findDue'>;
   #ids = new Set<string>();
   #search: { readonly newWithinMs?: number } | null = null;
   #areMore = false;
   #isProgress = false;
 
-  constructor(queue: Pick<WebhookQueue, 'findDue' | 'findDueAmong'>) {
+  constructor(queue: Pick<WebhookQueue, 'findDue'>) {
     this.#queue = queue;
   }
 
@@ -230,16 +230,14 @@ class DueEndpoints {
   }
 
   /**
-   * After a claim that left places free: forgets endpoints with nothing in delivery and nothing due, and searches again if there are more.
-   * What is still due beside deliveries was held back by their shares, and is claimed when they end.
+   * After a claim that left places free. If it claimed nothing, nothing more of these endpoints is due, or it is held back by the shares of
+   * deliveries and is claimed when they end.
    */
-  async keep(busy: ReadonlyMap<string, number>, isProgress: boolean): Promise<void> {
+  note(isProgress: boolean, isDelivering: boolean): void {
     this.#isProgress ||= isProgress;
-    const idle = [...this.#ids].filter((id) => !busy.has(id));
-    const mayHoldBack = busy.size > 0 && idle.length > 0;
-    const heldBack = new Set(mayHoldBack ? await this.#queue.findDueAmong(idle) : []);
-    for (const id of idle) if (!heldBack.has(id)) this.#ids.delete(id);
-    if (!isProgress && this.#areMore && this.#isProgress) this.searchAll();
+    if (isProgress) return;
+    if (this.#areMore && this.#isProgress) this.searchAll();
+    else if (!isDelivering) this.#ids.clear();
   }
 }
 
