@@ -181,15 +181,6 @@ describe('a pending approval', () => {
     const repeated = { id, scopes, expiresInDays, dataFrom };
     expect((await consent.asAuthorization.approve(repeated, session)).repeatedDecision).toBe(true);
   });
-
-  test('stays pending while its app is suspended', async () => {
-    const paused = await registerApp(consent);
-    const id = await openPending(consent, paused);
-    await consent.ledger.setAppStatus({ clientId: paused.clientId, status: AppStatus.SUSPENDED });
-    await expect(approveAll(id, 'ada')).rejects.toMatchObject({ reason: 'app_not_active' });
-    await consent.ledger.setAppStatus({ clientId: paused.clientId, status: AppStatus.ACTIVE });
-    expect((await approveAll(id, 'ada')).scopes).toEqual([HEART, GLUCOSE]);
-  });
 });
 
 const openAnonymously = (of: RegisteredApp) => openPending(consent, of, [HEART], false);
@@ -371,15 +362,6 @@ describe('extending', () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 14 }, () => extend(id, 'ada')));
     const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
     expect(refused).toEqual(Array(4).fill(expect.objectContaining({ reason: 'conflict' })));
-  });
-
-  test('a request that is over is refused and leaves its end', async () => {
-    const id = await open();
-    await get(id, 'ada');
-    await leave(id, 0);
-    const before = (await get(id, 'ada'))?.expiresAt;
-    await expect(extend(id, 'ada')).rejects.toMatchObject({ reason: 'pending_expired' });
-    expect((await get(id, 'ada'))?.expiresAt).toEqual(before);
   });
 
   test('is not possible before anybody has opened the request', async () => {

@@ -208,16 +208,6 @@ describe('of several approvals at once that were shown the same terms', () => {
     },
   );
 
-  test('different choices for one request leave one decision', async () => {
-    const id = await openPending(consent, app, [HEART, GLUCOSE]);
-    const { revision } = await look(id, 'hasty');
-    const outcomes = await Promise.allSettled(
-      [[HEART], [GLUCOSE]].map((scopes) => decide('hasty', { id, scopes, revision })),
-    );
-    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
-    expect(refused).toEqual([expect.objectContaining({ reason: 'already_decided' })]);
-  });
-
   test('an approval and a denial at once, however often, leave one of them', async () => {
     const deny = (id: string) => consent.as('torn').deny({ id });
     for (let round = 0; round < 5; round += 1) {

@@ -97,17 +97,6 @@ describe('narrowing', () => {
     expect(rows.map((row) => row.kind)).toEqual(['granted', 'narrowed']);
   });
 
-  test.each([
-    ['scopes', { setScopes: true, scopes: [HEART, MOOD] }],
-    ['dataFrom', { dataFrom: '2026-02-30' }],
-  ])('never widens, and names what would: %s', async (parameter, change) => {
-    const { grantId: id } = await approve(consent, await registerApp(consent), 'wide');
-    await expect(narrow('wide', { id, ...change })).rejects.toMatchObject({
-      reason: 'invalid_request',
-      violations: [expect.objectContaining({ parameter })],
-    });
-  });
-
   test("of an ended grant is a conflict, of another person's grant not found", async () => {
     const { grantId: id } = await approve(consent, await registerApp(consent), 'ended');
     await expect(narrow('stranger', { id })).rejects.toMatchObject({ reason: 'not_found' });
