@@ -35,7 +35,6 @@ const server = shared.use(
             return { verdicts: request.accesses.map(() => Verdict.RELEASED) };
           },
           listAccesses: () => ({}),
-          exportAccesses: () => ({}),
           listAccessDays: () => ({}),
           getAppUsage: () => ({}),
           countRefusals: () => ({}),
@@ -43,7 +42,6 @@ const server = shared.use(
         {
           recordAccess: ['health-data'],
           listAccesses: [],
-          exportAccesses: [],
           listAccessDays: [],
           getAppUsage: ['gateway'],
           countRefusals: ['gateway'],

@@ -131,7 +131,7 @@ describe('the export of the access history', () => {
     const session = await consent.session('exporter');
     const pieces: string[][] = [];
     for (let afterId = ''; ; ) {
-      const { accesses } = await consent.history.exportAccesses({ afterId }, session);
+      const { accesses } = await consent.history.listAccesses({ inPieces: true, afterId }, session);
       const last = accesses.at(-1);
       if (last === undefined) break;
       pieces.push(accesses.map(({ requestId }) => requestId));
@@ -149,16 +149,20 @@ describe('the export of the access history', () => {
     await record(consent, accessOf(grant));
     await record(consent, { ...accessOf(grant), scope: GLUCOSE });
     const session = await consent.session('picky');
-    const { accesses } = await consent.history.exportAccesses(
-      { scope: GLUCOSE, grantId: grant.grantId },
+    const { accesses } = await consent.history.listAccesses(
+      { inPieces: true, scope: GLUCOSE, grantId: grant.grantId },
       session,
     );
     expect(accesses).toMatchObject([{ scope: GLUCOSE, page: 1 }]);
-    await expect(consent.history.exportAccesses({ afterId: 'acc_1' }, session)).rejects.toMatchObject({
+    await expect(
+      consent.history.listAccesses({ inPieces: true, afterId: 'acc_1' }, session),
+    ).rejects.toMatchObject({
       reason: 'invalid_request',
     });
     const other = await approve(consent, app, 'other-exporter');
-    await expect(consent.history.exportAccesses({ grantId: other.grantId }, session)).rejects.toMatchObject({
+    await expect(
+      consent.history.listAccesses({ inPieces: true, grantId: other.grantId }, session),
+    ).rejects.toMatchObject({
       reason: 'not_found',
     });
   });

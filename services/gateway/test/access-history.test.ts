@@ -88,15 +88,14 @@ describe('the export of accesses', () => {
     };
   }
 
-  const placesAsked = () =>
-    gateway.backends.callsOf('exportAccesses').map(({ request }) => request['afterId']);
+  const placesAsked = () => gateway.backends.callsOf('listAccesses').map(({ request }) => request['afterId']);
 
   test('the access history export contains every piece, with values that a spreadsheet would take for formulas escaped', async () => {
     const pieces: Record<string, object[]> = {
       '': [access('acc_3'), access('acc_2', { appName: '=HYPERLINK("http://x")' })],
       acc_2: [access('acc_1', { verdict: Verdict.GRANT_REVOKED })],
     };
-    gateway.backends.answer({ exportAccesses: ({ afterId }) => ({ accesses: pieces[afterId] ?? [] }) });
+    gateway.backends.answer({ listAccesses: ({ afterId }) => ({ accesses: pieces[afterId] ?? [] }) });
     const response = await gateway.fetch(
       `${PATH}?clientId=app_1&scope=read:mood&from=2026-01-01&grantId=grt_1`,
       { headers },
@@ -116,7 +115,8 @@ describe('the export of accesses', () => {
       'x-content-type-options': 'nosniff',
     });
     expect(placesAsked()).toEqual(['', 'acc_2', 'acc_1']);
-    expect(gateway.backends.callsOf('exportAccesses')[0]?.request).toMatchObject({
+    expect(gateway.backends.callsOf('listAccesses')[0]?.request).toMatchObject({
+      inPieces: true,
       clientId: 'app_1',
       scope: 'read:mood',
       grantId: 'grt_1',
@@ -128,7 +128,7 @@ describe('the export of accesses', () => {
     const paged = await call('GET', `${PATH}?page=2`);
     expect([paged.status, paged.body.errors[0].parameter]).toEqual([400, 'page']);
     gateway.backends.answer({
-      exportAccesses: throwing(unavailable(new Error('away'))),
+      listAccesses: throwing(unavailable(new Error('away'))),
     });
     const refused = await gateway.fetch(PATH, { headers });
     expect([refused.status, refused.headers.get('content-disposition')]).toEqual([503, null]);
@@ -136,7 +136,7 @@ describe('the export of accesses', () => {
 
   test('an export that is cut off is never mistaken for a complete file', async () => {
     gateway.backends.answer({
-      exportAccesses: ({ afterId }) => {
+      listAccesses: ({ afterId }) => {
         if (afterId !== '') throw unavailable(new Error('away'));
         return { accesses: [access('acc_1')] };
       },
@@ -149,7 +149,7 @@ describe('the export of accesses', () => {
   test('a client that disconnects cancels the call for the next piece, and no further piece is requested', async () => {
     const second = Promise.withResolvers<AbortSignal>();
     gateway.backends.answer({
-      exportAccesses: ({ afterId }, { signal }) => {
+      listAccesses: ({ afterId }, { signal }) => {
         if (afterId === '') return { accesses: [access('acc_1')] };
         second.resolve(signal);
         return new Promise(() => undefined);
@@ -168,7 +168,7 @@ describe('the export of accesses', () => {
   test('a client that does not read pauses the export instead of filling memory', async () => {
     const long = 'x'.repeat(100_000);
     gateway.backends.answer({
-      exportAccesses: ({ afterId }) => ({
+      listAccesses: ({ afterId }) => ({
         accesses: [access(`acc_${placesAsked().length}`, { appName: long + afterId })],
       }),
     });
@@ -189,7 +189,7 @@ describe('the export of accesses', () => {
   test('a person may run two exports at once; a third waits for one to end, and other people are not delayed', async () => {
     const next = Promise.withResolvers<{ accesses: object[] }>();
     gateway.backends.answer({
-      exportAccesses: ({ afterId }) => (afterId === '' ? { accesses: [access('acc_1')] } : next.promise),
+      listAccesses: ({ afterId }) => (afterId === '' ? { accesses: [access('acc_1')] } : next.promise),
     });
     const begun = await Promise.all([gateway.fetch(PATH, { headers }), gateway.fetch(PATH, { headers })]);
     expect(begun.map(({ status }) => status)).toEqual([200, 200]);

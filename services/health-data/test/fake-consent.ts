@@ -67,7 +67,6 @@ export class FakeConsent implements AsyncDisposable {
               return { verdicts: this.answer(accesses.map((access) => this.judge(access))) };
             },
             listAccesses: () => ({}),
-            exportAccesses: () => ({}),
             listAccessDays: () => ({}),
             getAppUsage: () => ({}),
             countRefusals: () => ({}),
@@ -75,7 +74,6 @@ export class FakeConsent implements AsyncDisposable {
           {
             recordAccess: ['health-data'],
             listAccesses: [],
-            exportAccesses: [],
             listAccessDays: [],
             getAppUsage: [],
             countRefusals: [],

@@ -36,7 +36,7 @@ const ADMITTED: Table = {
     'phds.consent.v1.AccessService': {
       'health-data': 'RecordAccess',
       'example-service': 'RecordAccess',
-      gateway: 'ListAccesses ExportAccesses ListAccessDays GetAppUsage CountRefusals',
+      gateway: 'ListAccesses ListAccessDays GetAppUsage CountRefusals',
     },
     'phds.consent.v1.ConsentService': {
       authorization:

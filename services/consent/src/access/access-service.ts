@@ -60,14 +60,10 @@ export function createAccessService({
       async listAccesses(request, context) {
         const userId = await userOf(context);
         const filter = { ...findFilter(request), ...findPeriod(request) };
-        const { items, total } = await history.list(userId, filter, toPage(request.page));
+        const { items, total } = request.inPieces
+          ? { items: await history.exportPiece(userId, filter, findPlace(request.afterId)), total: 0 }
+          : await history.list(userId, filter, toPage(request.page));
         return { accesses: items.map((access) => toMessage(AccessRecordSchema, access)), total };
-      },
-      async exportAccesses(request, context) {
-        const userId = await userOf(context);
-        const filter = { ...findFilter(request), ...findPeriod(request) };
-        const piece = await history.exportPiece(userId, filter, findPlace(request.afterId));
-        return { accesses: piece.map((access) => toMessage(AccessRecordSchema, access)) };
       },
       async listAccessDays(request, context) {
         const userId = await userOf(context);
@@ -90,7 +86,6 @@ export function createAccessService({
     {
       recordAccess: ['health-data', ...RECORD_WRITERS],
       listAccesses: ['gateway'],
-      exportAccesses: ['gateway'],
       listAccessDays: ['gateway'],
       getAppUsage: ['gateway'],
       countRefusals: ['gateway'],

@@ -376,7 +376,7 @@ async function streamAccesses(exchange: Exchange): Promise<void> {
   if (response.destroyed) return;
   const options = { ...onBehalf(exchange), signal: gone.signal };
   const readPiece: ReadPiece = async (afterId) =>
-    (await gateway.backends.accesses.exportAccesses({ ...filter, afterId }, options)).accesses;
+    (await gateway.backends.accesses.listAccesses({ ...filter, inPieces: true, afterId }, options)).accesses;
   // Read before the head is sent, so that an error can still set the status.
   const first = await readPiece('');
   response.writeHead(200, HEAD);
