@@ -75,7 +75,7 @@ export function toAuthorizationEnvironment(context: EnvironmentContext): Environ
     ASSERTION_PRIVATE_KEY_FILE: keys.assertionPrivateKey,
     DEVELOPERS: 'anyone',
     APP_APPROVAL: 'none',
-    JWKS_ALLOW_LOOPBACK: 'true',
+    EGRESS_ALLOW_LOOPBACK: 'true',
     MAX_APPS_PER_DEVELOPER: '20000',
   };
 }
@@ -93,7 +93,7 @@ export function toConsentEnvironment(context: EnvironmentContext): Environment {
     DATABASE_URL_FILE: keys.databaseUrls.consent,
     RECEIPT_PRIVATE_KEY_FILE: keys.receiptPrivateKey,
     WEBHOOK_KEY_FILE: keys.webhookKey,
-    WEBHOOK_ALLOW_LOOPBACK: 'true',
+    EGRESS_ALLOW_LOOPBACK: 'true',
     WEBHOOK_DATA_SPACING_MS: '1000',
     MAX_LIVE_PENDING_PER_APP: '5000',
   };

@@ -1,20 +1,13 @@
 import { AUTHORIZATION_CODE_DEFAULT_SECONDS, AUTHORIZATION_CODE_MAX_SECONDS } from '@phds/catalog/lifetimes';
 import { PRUNE_INTERVAL_MS } from '@phds/service-kit/background';
-import { RESTORE_CHECK_INTERVAL_MS } from '@phds/service-kit/restore/guard';
-import {
-  address,
-  durationMs,
-  flag,
-  integer,
-  privateKey,
-  readConfig,
-  secretKey,
-} from '@phds/service-kit/settings/config';
+import { DATABASE_CONNECT_TIMEOUT_MS } from '@phds/service-kit/postgres/postgres';
+import { FAILOVER_GRACE_MS, RESTORE_CHECK_INTERVAL_MS } from '@phds/service-kit/restore/guard';
+import { address, integer, privateKey, readConfig, secretKey } from '@phds/service-kit/settings/config';
 import {
   callerSettings,
   commonSettings,
   databaseSettings,
-  proxyUrl,
+  egressSettings,
   refuseLoopbackElsewhere,
   rpcSettings,
   sessionSettings,
@@ -46,18 +39,13 @@ const settings = z.object({
     'Maximum number of apps of one developer.',
   ),
   DEVELOPERS: z
-    .enum(['anyone', 'claim', 'listed'], 'must be anyone, claim or listed')
-    .default('listed')
-    .meta({ unit: '`anyone`, `claim` or `listed`' })
-    .describe(
-      'Who may register apps: everybody who signs in, sessions with the claim of `DEVELOPER_CLAIM`, or the people of `phds developers`.',
-    ),
-  DEVELOPER_CLAIM: z
     .string()
-    .regex(/^[^=]+=.+$/, 'must be name=value')
-    .optional()
-    .meta({ unit: 'name=value', fallback: 'none' })
-    .describe('Claim in sessions of developers, which is this text or a list with it.'),
+    .regex(/^(anyone|listed|[^=]+=.+)$/, 'must be anyone, listed or name=value')
+    .default('listed')
+    .meta({ unit: '`anyone`, `listed` or `name=value`' })
+    .describe(
+      'Who may register apps: everybody who signs in, the people of `phds developers`, or sessions whose claim of that name is this text or a list with it.',
+    ),
   APP_APPROVAL: z
     .enum(['required', 'none'], 'must be required or none')
     .default('required')
@@ -70,22 +58,11 @@ const settings = z.object({
     .describe(
       'Whether [apps without a secret](../partners/public-apps.md) work: `bound` only with DPoP proofs, `refused` never.',
     ),
-  JWKS_PROXY: proxyUrl().describe('[HTTP proxy](deploy.md#through-a-proxy) to all hosts of a `jwksUri`.'),
-  JWKS_ALLOW_LOOPBACK: flag().describe(
-    'Allows a `jwksUri` of loopback addresses, also without TLS; only with a `HOST` and `SESSION_ISSUER` of this machine.',
-  ),
-  FAILOVER_GRACE_MS: durationMs(15_000).describe(
-    'Time in which all instances have to confirm a new database; after it, the database counts as restored.',
-  ),
+  ...egressSettings,
 });
 
 /** The settings of authorization. `KEY_FILE` names a file with the value of KEY. */
-export const configSchema = settings
-  .superRefine(refuseLoopbackElsewhere('JWKS_ALLOW_LOOPBACK'))
-  .refine(({ DEVELOPERS, DEVELOPER_CLAIM }) => DEVELOPERS !== 'claim' || DEVELOPER_CLAIM !== undefined, {
-    path: ['DEVELOPER_CLAIM'],
-    message: 'is needed by DEVELOPERS=claim',
-  });
+export const configSchema = settings.superRefine(refuseLoopbackElsewhere);
 
 /** What no operator has to set. Tests override it. */
 export const CONSTANTS = {
@@ -93,10 +70,12 @@ export const CONSTANTS = {
   PRUNE_INTERVAL_MS,
   /** Interval of checks whether the database was restored. */
   RESTORE_CHECK_INTERVAL_MS,
+  /** Time in which all instances have to confirm a new database. */
+  FAILOVER_GRACE_MS,
 };
 
 /** Milliseconds for which authorization waits. DEADLINE_FACTOR multiplies them. */
-const DEADLINES = { CONSENT_DEADLINE_MS: 1_500 };
+const DEADLINES = { CONSENT_DEADLINE_MS: 1_500, DATABASE_CONNECT_TIMEOUT_MS };
 
 export type Config = Readonly<z.infer<typeof configSchema> & typeof CONSTANTS & typeof DEADLINES>;
 

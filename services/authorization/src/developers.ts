@@ -9,18 +9,14 @@ interface Session {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** Who may register apps. `claim` is `name=value`, for sessions with a claim. */
-export function createDevelopers(
-  prisma: PrismaClient,
-  admitted: 'anyone' | 'claim' | 'listed',
-  claim: string | undefined,
-) {
-  const [name = '', ...rest] = (claim ?? '').split('=');
+/** Who may register apps: `anyone`, those who are `listed`, or sessions with a claim `name=value`. */
+export function createDevelopers(prisma: PrismaClient, admitted: string) {
+  const [name = '', ...rest] = admitted.split('=');
   const value = rest.join('=');
   return {
     async mayRegister({ userId, claims }: Session): Promise<boolean> {
       if (admitted === 'listed') return (await prisma.developer.findFirst({ where: { userId } })) !== null;
-      return admitted === 'anyone' || (claim !== undefined && [claims[name]].flat().includes(value));
+      return admitted === 'anyone' || [claims[name]].flat().includes(value);
     },
     /** The people whom operators let register apps, by user id. */
     async list(page: Page): Promise<Listed<Developer>> {

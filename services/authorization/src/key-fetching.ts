@@ -81,10 +81,10 @@ export type KeySource = ReturnType<typeof createKeySource>;
 
 /** Key sets of apps over HTTPS. Other failures of the proxy than about one host are reported to `onProxyFailure`. */
 export function createKeySource(
-  config: { readonly JWKS_PROXY?: string | undefined; readonly JWKS_ALLOW_LOOPBACK: boolean },
+  config: { readonly EGRESS_PROXY?: string | undefined; readonly EGRESS_ALLOW_LOOPBACK: boolean },
   onProxyFailure: (error: unknown) => void,
 ) {
-  const { JWKS_PROXY: url, JWKS_ALLOW_LOOPBACK: allowLoopback } = config;
+  const { EGRESS_PROXY: url, EGRESS_ALLOW_LOOPBACK: allowLoopback } = config;
   const proxy = url === undefined ? undefined : { url: new URL(url), onFailure: onProxyFailure };
   const client = createPublicClient({ allowLoopback, proxy, attemptMs: FETCH_MS });
   const headers = { accept: 'application/jwk-set+json, application/json' };

@@ -211,7 +211,7 @@ function createRpcServices(parts: Parts & { readonly keyFetching: KeyFetching })
     needsApproval: config.APP_APPROVAL === 'required',
     publicApps,
   });
-  const developers = createDevelopers(parts.prisma, config.DEVELOPERS, config.DEVELOPER_CLAIM);
+  const developers = createDevelopers(parts.prisma, config.DEVELOPERS);
   const { ISSUER: issuer, AUTHORIZATION_CODE_SECONDS: codeSeconds } = config;
   const possession = createPossession({ ...parts, issuer });
   const decisions = createDecisions({ ...parts, issuer, codeSeconds });

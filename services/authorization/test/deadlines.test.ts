@@ -129,7 +129,7 @@ describe('a look-up at the same moment as one whose caller has given up finds', 
   const guard = {} as never;
   const { findRequest } = createAuthorizationStore(pool, prisma, guard);
   const { findApp } = createAppStore({ pool, locks: pool }, prisma, guard);
-  const { mayRegister } = createDevelopers(prisma, 'listed', undefined);
+  const { mayRegister } = createDevelopers(prisma, 'listed');
 
   test.each([
     ['an app', () => findApp(app.clientId), expect.objectContaining({ clientId: app.clientId })],

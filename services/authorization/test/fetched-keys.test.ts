@@ -11,7 +11,7 @@ import { PrismaClient } from '../src/store/generated/client.ts';
 import { signAssertion } from './assertions.ts';
 import { type Harness, REDIRECT_URI, reasonOf, refusalOf, shareHarness, startHarness } from './harness.ts';
 
-const LOCAL = { JWKS_ALLOW_LOOPBACK: 'true' };
+const LOCAL = { EGRESS_ALLOW_LOOPBACK: 'true' };
 // Tests fetch by instances of their own.
 const harness = await shareHarness(LOCAL, { keyFetchMs: 3_600_000 });
 const options = { options: '-c search_path=authorization' };
@@ -54,7 +54,7 @@ beforeEach(() => {
 });
 
 const failures: string[] = [];
-const createInstance = (settings = { JWKS_ALLOW_LOOPBACK: true }) =>
+const createInstance = (settings = { EGRESS_ALLOW_LOOPBACK: true }) =>
   createKeyFetching({
     pool,
     prisma,
@@ -211,7 +211,7 @@ describe('the keys at the URL of an app', () => {
 
   test('are not fetched from the network of the service, whatever was stored', async () => {
     await register();
-    await fetchDue(createInstance({ JWKS_ALLOW_LOOPBACK: false }));
+    await fetchDue(createInstance({ EGRESS_ALLOW_LOOPBACK: false }));
     expect([failures.at(-1), requestsOf()]).toEqual(['the host has a private or reserved address', 0]);
   });
 

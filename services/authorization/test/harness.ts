@@ -98,8 +98,6 @@ export async function startHarness(
   const database = stack.use(await createTestDatabase('authorization'));
   const environment = {
     DATABASE_URL: database.url,
-    // On a busy machine a new connection may take seconds.
-    DATABASE_CONNECT_TIMEOUT_MS: '30000',
     RPC_PORT: '0',
     PROBE_PORT: '0',
     SERVICE_PRIVATE_KEY: keys.pem('authorization'),

@@ -33,7 +33,7 @@ test('without settings only people on the list register apps, until they leave i
 });
 
 test('a claim admits sessions that have it, as a text or in a list', async () => {
-  const { mayRegister } = createDevelopers({} as never, 'claim', 'roles=app=developer');
+  const { mayRegister } = createDevelopers({} as never, 'roles=app=developer');
   const admits = (claims: Record<string, unknown>) => mayRegister({ userId: 'ada', claims });
   expect(await admits({ roles: ['staff', 'app=developer'] })).toBe(true);
   expect(await admits({ roles: 'app=developer' })).toBe(true);

@@ -1,18 +1,11 @@
 import { PRUNE_INTERVAL_MS } from '@phds/service-kit/background';
-import { RESTORE_CHECK_INTERVAL_MS } from '@phds/service-kit/restore/guard';
-import {
-  durationMs,
-  flag,
-  integer,
-  privateKey,
-  readConfig,
-  secretKey,
-} from '@phds/service-kit/settings/config';
+import { FAILOVER_GRACE_MS, RESTORE_CHECK_INTERVAL_MS } from '@phds/service-kit/restore/guard';
+import { durationMs, integer, privateKey, readConfig, secretKey } from '@phds/service-kit/settings/config';
 import {
   callerSettings,
   commonSettings,
   databaseSettings,
-  proxyUrl,
+  egressSettings,
   redisSettings,
   refuseLoopbackElsewhere,
   refuseSandboxWithPeople,
@@ -54,10 +47,7 @@ const webhookSettings = {
   WEBHOOK_DATA_SPACING_MS: durationMs(300_000).describe(
     'Minimum time from one `data.updated` of a grant to the next, and the time for which it waits for further changes if that is less than 10 s.',
   ),
-  WEBHOOK_PROXY: proxyUrl().describe('[HTTP proxy](deploy.md#through-a-proxy) to all receivers.'),
-  WEBHOOK_ALLOW_LOOPBACK: flag().describe(
-    'Allows webhooks to loopback addresses, also without TLS; only with a `HOST` and `SESSION_ISSUER` of this machine.',
-  ),
+  ...egressSettings,
 } as const;
 
 const settings = z.object({
@@ -76,9 +66,6 @@ const settings = z.object({
     'Maximum number of undecided pending approvals that an app opens with its secret, and of unclaimed ones without it.',
   ),
   ...accessSettings,
-  FAILOVER_GRACE_MS: durationMs(15_000).describe(
-    'Time in which all instances have to confirm a new database; after it, the database counts as restored.',
-  ),
   ...webhookSettings,
 });
 
@@ -86,7 +73,7 @@ const settings = z.object({
 export const configSchema = settings
   .superRefine(requireRedisTls)
   .superRefine(refuseSandboxWithPeople)
-  .superRefine(refuseLoopbackElsewhere('WEBHOOK_ALLOW_LOOPBACK'));
+  .superRefine(refuseLoopbackElsewhere);
 
 /** What no operator has to set. Tests override it. */
 export const CONSTANTS = {
@@ -98,6 +85,8 @@ export const CONSTANTS = {
   PRUNE_INTERVAL_MS,
   /** Interval of checks whether the database was restored. */
   RESTORE_CHECK_INTERVAL_MS,
+  /** Time in which all instances have to confirm a new database. */
+  FAILOVER_GRACE_MS,
 };
 
 export type Config = Readonly<z.infer<typeof configSchema> & typeof CONSTANTS>;

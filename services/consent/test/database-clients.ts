@@ -30,7 +30,7 @@ export const openSmallPools = (databaseUrl: string) =>
   openConnectionPools(
     {
       DATABASE_URL: databaseUrl,
-      DATABASE_CONNECT_TIMEOUT_MS: 20_000,
+      DEADLINE_FACTOR: 10,
       DATABASE_STATEMENT_TIMEOUT_MS: 20_000,
       DATABASE_POOL_SIZE: 2,
       ACCESS_POOL_SIZE: 4,

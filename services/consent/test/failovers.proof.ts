@@ -76,8 +76,8 @@ describe('a replacement database with every acknowledged change', () => {
   });
 
   test('releases nothing while another instance has not confirmed it, and everything afterwards', async () => {
-    const settings = { FAILOVER_GRACE_MS: '3600000' };
-    await using patient = await startConsent({ settings, constants: NO_CHECKS });
+    const constants = { ...NO_CHECKS, FAILOVER_GRACE_MS: 3_600_000 };
+    await using patient = await startConsent({ constants });
     const other = await patient.startAnother();
     const patientApp = await registerApp(patient);
     const grant = await approve(patient, patientApp, 'patient');

@@ -37,7 +37,7 @@ const crm = { name: 'crm', url: receiver.url, secretFile: await secretFile('crm'
 const consent = await shareConsent({
   settings: {
     HOST_WEBHOOKS: JSON.stringify([crm, sample.entry]),
-    WEBHOOK_ALLOW_LOOPBACK: 'false',
+    EGRESS_ALLOW_LOOPBACK: 'false',
     WEBHOOK_CONCURRENCY: '4',
   },
   constants: { WEBHOOK_INTERVAL_MS: 50 },

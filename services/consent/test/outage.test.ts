@@ -24,7 +24,7 @@ describe('without its database', () => {
 
   beforeAll(async () => {
     consent = await startConsent({
-      settings: { DATABASE_CONNECT_TIMEOUT_MS: '2000', DATABASE_STATEMENT_TIMEOUT_MS: '2000' },
+      settings: { DEADLINE_FACTOR: '1', DATABASE_STATEMENT_TIMEOUT_MS: '2000' },
       databaseUrl: async (url) => {
         proxy = await startTcpProxy(url);
         return proxy.url;

@@ -83,7 +83,7 @@ export async function startConsent(options: RunningServiceOptions = {}) {
     LOG_LEVEL: 'silent',
     DATABASE_URL: url,
     // On a busy machine a new connection, and the turn of an access, may take seconds.
-    DATABASE_CONNECT_TIMEOUT_MS: '30000',
+    DEADLINE_FACTOR: '15',
     ACCESS_QUEUE_WAIT_MS: '10000',
     RPC_PORT: '0',
     PROBE_PORT: '0',
@@ -95,14 +95,13 @@ export async function startConsent(options: RunningServiceOptions = {}) {
     RECEIPT_PRIVATE_KEY: pem,
     WEBHOOK_KEY,
     WEBHOOK_CONCURRENCY: '0',
-    WEBHOOK_ALLOW_LOOPBACK: 'true',
+    EGRESS_ALLOW_LOOPBACK: 'true',
     // A copied database is treated as replaced at the second check; no other instance is awaited.
-    FAILOVER_GRACE_MS: '1',
     ...options.settings,
   };
   const log = createLogger({ service: 'consent', level: 'silent' });
   const start = (others: Pick<RunningServiceOptions, 'settings' | 'constants' | 'overrides'> = {}) => {
-    const constants = { ...options.constants, ...others.constants };
+    const constants = { FAILOVER_GRACE_MS: 1, ...options.constants, ...others.constants };
     const config = { ...readEnvironment({ ...settings, ...others.settings }), ...constants };
     return createService(config, { log, ...others.overrides });
   };

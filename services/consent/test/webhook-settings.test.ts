@@ -28,13 +28,13 @@ const REQUIRED = {
   WEBHOOK_KEY: Buffer.alloc(32).toString('base64'),
 };
 const read = (env: Record<string, string>) => () =>
-  readEnvironment({ ...REQUIRED, WEBHOOK_ALLOW_LOOPBACK: 'true', ...env });
+  readEnvironment({ ...REQUIRED, EGRESS_ALLOW_LOOPBACK: 'true', ...env });
 
 test.each([
   [{ SESSION_ISSUER: 'https://id.example.org' }],
   [{ SESSION_ISSUER: 'http://localhost:9000', HOST: '0.0.0.0' }],
 ])('webhooks to this machine are refused at the start in production: %j', (env) => {
-  expect(read(env)).toThrow('WEBHOOK_ALLOW_LOOPBACK: must be false');
+  expect(read(env)).toThrow('EGRESS_ALLOW_LOOPBACK: must be false');
 });
 
 test('webhooks to this machine are allowed in a local stack', () => {
@@ -43,9 +43,9 @@ test('webhooks to this machine are allowed in a local stack', () => {
 
 test.each(['proxy.test:3128', 'socks5://proxy.test:1080', 'http://user:hidden@proxy.test/path'])(
   'the proxy %s is refused at the start, without a password in the message',
-  (WEBHOOK_PROXY) => {
-    const start = read({ WEBHOOK_PROXY, SESSION_ISSUER: 'http://127.0.0.1:9000' });
-    expect(start).toThrow('WEBHOOK_PROXY: must be http:// or https://');
+  (EGRESS_PROXY) => {
+    const start = read({ EGRESS_PROXY, SESSION_ISSUER: 'http://127.0.0.1:9000' });
+    expect(start).toThrow('EGRESS_PROXY: must be http:// or https://');
     expect(start).not.toThrow('hidden');
   },
 );

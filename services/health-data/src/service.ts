@@ -3,7 +3,12 @@ import { reportFailures, startPeriodic, startPruning } from '@phds/service-kit/b
 import { createTurns, type Turns } from '@phds/service-kit/batcher';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { withoutDeadline } from '@phds/service-kit/current-work';
-import { openPostgres, type Postgres, toHalf } from '@phds/service-kit/postgres/postgres';
+import {
+  DATABASE_CONNECT_TIMEOUT_MS,
+  openPostgres,
+  type Postgres,
+  toHalf,
+} from '@phds/service-kit/postgres/postgres';
 import { toSchemaName } from '@phds/service-kit/postgres/postgres-names';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
 import { openReloads } from '@phds/service-kit/settings/reload';
@@ -164,7 +169,7 @@ function openDatabase(config: Config, log: Logger): Postgres {
     connectionString: config.DATABASE_URL,
     schema: toSchemaName(SERVICE),
     poolSize: config.DATABASE_POOL_SIZE,
-    connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
+    connectTimeoutMs: DATABASE_CONNECT_TIMEOUT_MS * config.DEADLINE_FACTOR,
     statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
     applicationName: `phds-${SERVICE}`,
     settings: toPoolSettings(toPlacement(config)),

@@ -61,7 +61,7 @@ export async function startHarness(settings: Record<string, string> = {}) {
     DATABASE_URL: database.url,
     DATABASE_DISTRIBUTED: String(database.distributed),
     // On a busy machine a new connection may take seconds.
-    DATABASE_CONNECT_TIMEOUT_MS: '30000',
+    DEADLINE_FACTOR: '10',
     RPC_PORT: '0',
     PROBE_PORT: '0',
     SERVICE_PRIVATE_KEY: keys.pem('health-data'),

@@ -43,14 +43,11 @@ const PATIENT: Required<Environment> = {
   gateway: {
     REDIS_COMMAND_TIMEOUT_MS: '10000',
   },
-  authorization: {
-    DATABASE_CONNECT_TIMEOUT_MS: '10000',
-  },
-  consent: { ACCESS_QUEUE_WAIT_MS: '4500', DATABASE_CONNECT_TIMEOUT_MS: '10000' },
+  authorization: {},
+  consent: { ACCESS_QUEUE_WAIT_MS: '4500' },
   'health-data': {
     ACCESS_WAIT_MS: '7500',
     CONSENT_DEADLINE_MS: '5000',
-    DATABASE_CONNECT_TIMEOUT_MS: '10000',
     SUMMARY_SCAN_TIMEOUT_MS: '10000',
   },
 };

@@ -56,7 +56,8 @@ export interface Postgres extends AsyncDisposable {
   ping(): Promise<void>;
 }
 
-export const DEFAULT_CONNECT_TIMEOUT_MS = 2_000;
+/** Milliseconds. */
+export const DATABASE_CONNECT_TIMEOUT_MS = 2_000;
 const CONNECTION_CHECK_MS = 250;
 const IDLE_TIMEOUT_MS = 30_000;
 
@@ -114,7 +115,7 @@ export function openPostgres(options: PostgresOptions): Postgres {
     connectionString: options.connectionString,
     application_name: options.applicationName,
     max: options.poolSize,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? DATABASE_CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
     options: toServerOptions({

@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
-import { ANSWER_GRACE_MS, DEFAULT_CONNECT_TIMEOUT_MS, type PostgresOptions } from './postgres.ts';
+import { ANSWER_GRACE_MS, DATABASE_CONNECT_TIMEOUT_MS, type PostgresOptions } from './postgres.ts';
 
 type Limits = Pick<PostgresOptions, 'schema' | 'statementTimeoutMs' | 'connectTimeoutMs'>;
 
@@ -10,7 +10,7 @@ type Limits = Pick<PostgresOptions, 'schema' | 'statementTimeoutMs' | 'connectTi
  * Prisma's own limits of a transaction (2 s until it begins, 5 s in all) never end one before those of the pool and its statements do.
  */
 export function toPrismaOptions(pool: pg.Pool, limits: Limits) {
-  const { schema, statementTimeoutMs, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = limits;
+  const { schema, statementTimeoutMs, connectTimeoutMs = DATABASE_CONNECT_TIMEOUT_MS } = limits;
   return {
     adapter: new PrismaPg(pool, { schema }),
     transactionOptions: {

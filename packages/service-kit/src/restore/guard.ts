@@ -67,6 +67,9 @@ type Say = (details: object, text: string) => void;
 /** Milliseconds between two checks whether the database was restored. */
 export const RESTORE_CHECK_INTERVAL_MS = 2_000;
 
+/** Milliseconds in which all instances have to confirm a new database; after it, the database counts as restored. */
+export const FAILOVER_GRACE_MS = 15_000;
+
 interface RestoreGuardOptions {
   readonly pool: pg.Pool;
   /** The schema of the restore tables. */

@@ -72,7 +72,7 @@ export const commonSettings = {
       'Time for which the service still serves after SIGTERM ([which value](upgrade-and-release.md#how-a-process-stops)).',
     ),
   DEADLINE_FACTOR: integer(1, { min: 1, max: 100, unit: 'times' }).describe(
-    'Multiplies the time for which other services and the OpenID provider are waited for, on slow machines or networks.',
+    'Multiplies the time for which other services, the OpenID provider and connections of Postgres are waited for, on slow machines or networks.',
   ),
   SERVICE_PRIVATE_KEY: privateKey().describe('Private key for service tokens.'),
   ...callerSettings(),
@@ -122,6 +122,14 @@ export function isProtectedAddress(text: string): boolean {
   return url !== null && url.search === '' && url.hash === '' && isProtected(url);
 }
 
+/** The settings of a service that sends requests to hosts that apps name. */
+export const egressSettings = {
+  EGRESS_PROXY: proxyUrl().describe('[HTTP proxy](deploy.md#through-a-proxy) to all hosts that apps name.'),
+  EGRESS_ALLOW_LOOPBACK: flag().describe(
+    'Allows loopback addresses of apps, also without TLS; only with a `HOST` and `SESSION_ISSUER` of this machine.',
+  ),
+} as const;
+
 /** An HTTP proxy to hosts outside. An earlier Node would ignore it and connect directly (`proxyEnv` of https.Agent). */
 export function proxyUrl(nodeVersion = process.version) {
   return z
@@ -166,14 +174,14 @@ export function refuseSandboxWithPeople(
  * Refuses a setting that allows requests to loopback addresses in production. Sessions of a real identity provider, or a port that others
  * reach, are signs of it.
  */
-export function refuseLoopbackElsewhere<Name extends string>(name: Name) {
-  type Values = Readonly<Record<'HOST' | 'SESSION_ISSUER', string> & Record<Name, boolean>>;
-  return (values: Values, context: z.RefinementCtx): void => {
-    const isLocal = isLoopback(values.HOST) && isUnreal(hostOf(values.SESSION_ISSUER));
-    if (!values[name] || isLocal) return;
-    const message = 'must be false, unless HOST and SESSION_ISSUER are of this machine';
-    context.addIssue({ code: 'custom', path: [name], message });
-  };
+export function refuseLoopbackElsewhere(
+  values: { readonly HOST: string; readonly SESSION_ISSUER: string; readonly EGRESS_ALLOW_LOOPBACK: boolean },
+  context: z.RefinementCtx,
+): void {
+  const isLocal = isLoopback(values.HOST) && isUnreal(hostOf(values.SESSION_ISSUER));
+  if (!values.EGRESS_ALLOW_LOOPBACK || isLocal) return;
+  const message = 'must be false, unless HOST and SESSION_ISSUER are of this machine';
+  context.addIssue({ code: 'custom', path: ['EGRESS_ALLOW_LOOPBACK'], message });
 }
 
 /** The host name of a URL; empty if it is none. */
@@ -226,7 +234,6 @@ export const databaseSettings = {
   DATABASE_POOL_SIZE: integer(10, { min: 1, max: 200, unit: 'connections' }).describe(
     'Connections for everything without a pool of its own.',
   ),
-  DATABASE_CONNECT_TIMEOUT_MS: durationMs(2_000).describe('Maximum wait for a connection.'),
   DATABASE_STATEMENT_TIMEOUT_MS: durationMs(10_000).describe('Maximum duration of a statement.'),
 } as const;
 

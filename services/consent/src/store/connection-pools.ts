@@ -1,5 +1,10 @@
 import { join } from 'node:path';
-import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
+import {
+  DATABASE_CONNECT_TIMEOUT_MS,
+  KEY_LOOK_UPS,
+  openPostgres,
+  type Postgres,
+} from '@phds/service-kit/postgres/postgres';
 import type { Logger } from '@phds/service-kit/telemetry/log';
 import type pg from 'pg';
 
@@ -8,7 +13,7 @@ export const RESTORE_SCHEMA = 'consent_audit';
 
 export interface PoolOptions {
   readonly DATABASE_URL: string;
-  readonly DATABASE_CONNECT_TIMEOUT_MS: number;
+  readonly DEADLINE_FACTOR: number;
   readonly DATABASE_STATEMENT_TIMEOUT_MS: number;
   readonly DATABASE_POOL_SIZE: number;
   readonly ACCESS_POOL_SIZE: number;
@@ -56,7 +61,7 @@ export async function openConnectionPools(options: PoolOptions, log: Logger): Pr
         setting: 'DATABASE_URL',
         schema: 'consent',
         poolSize,
-        connectTimeoutMs: options.DATABASE_CONNECT_TIMEOUT_MS,
+        connectTimeoutMs: DATABASE_CONNECT_TIMEOUT_MS * options.DEADLINE_FACTOR,
         statementTimeoutMs: statementTimeoutMs ?? options.DATABASE_STATEMENT_TIMEOUT_MS,
         applicationName: name === 'ordinary' ? 'phds-consent' : `phds-consent-${name}`,
         settings,

@@ -32,7 +32,7 @@ export interface WebhookParts {
 export function startWebhookDelivery(parts: WebhookParts, resources: AsyncDisposableStack): EndpointParts {
   const { pools, config, failureOf } = parts;
   const {
-    WEBHOOK_ALLOW_LOOPBACK: allowLoopback,
+    EGRESS_ALLOW_LOOPBACK: allowLoopback,
     WEBHOOK_INTERVAL_MS: intervalMs,
     HOST_WEBHOOKS: hosts,
   } = config;
@@ -51,7 +51,7 @@ export function startWebhookDelivery(parts: WebhookParts, resources: AsyncDispos
 }
 
 function createPoster({ config, failureOf }: WebhookParts): EventPoster {
-  const { WEBHOOK_PROXY: url, WEBHOOK_ALLOW_LOOPBACK: allowLoopback } = config;
+  const { EGRESS_PROXY: url, EGRESS_ALLOW_LOOPBACK: allowLoopback } = config;
   const onFailure = failureOf('connecting to the proxy of webhooks');
   const proxy = url === undefined ? undefined : { url: new URL(url), onFailure };
   const toApps = createPublicClient({ allowLoopback, proxy });

@@ -167,7 +167,6 @@ function toSettings(service: string, databaseUrl: string, keys: ServiceKeys, ses
   const pem = keys.pem(service);
   return {
     DATABASE_URL: databaseUrl,
-    DATABASE_CONNECT_TIMEOUT_MS: '30000',
     RPC_PORT: '0',
     PROBE_PORT: '0',
     SERVICE_PRIVATE_KEY: pem,
