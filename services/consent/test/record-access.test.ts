@@ -315,7 +315,11 @@ test.each([
   }
 });
 
-test.each(readSqlFiles(new URL('../src/store/sql/', import.meta.url), readStatement))(
+const STATEMENTS = ['../src/store/sql/', '../src/webhooks/sql/'].flatMap((directory) =>
+  readSqlFiles(new URL(directory, import.meta.url), readStatement),
+);
+
+test.each(STATEMENTS)(
   "%s finds everything by the indexes that its comment names, whatever the tables' size was at planning time",
   async (_, text) => {
     const client = await consent.owner.connect();

@@ -77,7 +77,7 @@ export async function openConnectionPools(options: PoolOptions, log: Logger): Pr
     access,
     checks: open('checks', Math.max(1, options.ACCESS_POOL_SIZE - RECORD_CONNECTIONS), KEY_LOOK_UPS).pool,
     revocations: open('revocations', options.REVOCATION_POOL_SIZE).pool,
-    webhooks: open('webhooks', WEBHOOK_CONNECTIONS).pool,
+    webhooks: open('webhooks', WEBHOOK_CONNECTIONS, KEY_LOOK_UPS).pool,
     ordinary: open('ordinary', options.DATABASE_POOL_SIZE).pool,
     months: open('months', 1, {}, MONTHS_TIMEOUT_MS).pool,
   };

@@ -9,6 +9,7 @@
 -- Each endpoint of the deployment has the share of an owner. Slow receivers do not use up the share of fast ones, but may have no more than
 -- two shares: a delivery to one that was fast until now becomes slow, and leaves its place to the next.
 --
+-- Indexes: webhook_endpoint_pkey, app_pkey, webhook_event_pkey, webhook_event_due_other_idx, webhook_event_due_data_idx, webhook_event_order_idx, consent_grant_pkey.
 -- Values:  $1 endpoints that are checked, $2 slow ones, $3 those with deliveries, $4 their numbers of deliveries, $5 events, $6 how many of
 --          these may be data.updated, $7 events of slow endpoints, $8 deliveries at once to an endpoint, $9 those of a share, $10 seconds
 --          for which nobody else may claim them.

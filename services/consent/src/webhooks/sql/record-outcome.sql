@@ -2,6 +2,7 @@
 -- time, at most a minute. After the last attempt the next event of the grant is due, unless its own time is still to come. The id of an erased
 -- person is kept only until the deployment has the end of their connection.
 --
+-- Indexes: webhook_event_pkey, webhook_event_order_idx, consent_grant_pkey, webhook_endpoint_pkey.
 -- Values:  $1 event, $2 lease, $3 its state now, $4 seconds until the next attempt or null, $5 to $8 the attempt: time, status, failure,
 --          milliseconds; $9 endpoint, $10 whether the attempt counts as its failure, $11 why nothing is sent to it any more or null.
 WITH settled AS (
