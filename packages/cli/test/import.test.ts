@@ -72,7 +72,6 @@ function countingImporter(before: (position: number) => void = () => undefined):
     open: async ({ paths }) => ({
       files: paths,
       size: TOTAL,
-      describe: (index) => `item ${index}`,
       read: async (sink, from) => {
         for (let position = from; position < TOTAL; position += PIECE) {
           before(position);
@@ -89,7 +88,7 @@ function countingImporter(before: (position: number) => void = () => undefined):
 function handOver(sink: ImportSink, from: number): void {
   for (let index = from; index < from + PIECE; index += 1) {
     if (index % 100 > 0) sink.leftOut('Item', 'is no reading');
-    else sink.reading(readingAt(index), index);
+    else sink.reading(readingAt(index), `item ${index}`);
   }
 }
 

@@ -172,7 +172,6 @@ async function importSource(
     userId,
     importName: log.name,
     ...log.beginning,
-    describe: (origin) => source.describe(origin),
     onReached: (reached) => importing.update(reached, source.size),
     onSettled: (settled, report) => log.note(settled, report),
   });

@@ -64,15 +64,13 @@ export async function collect(
     positions: [],
     countsBefore: [],
   };
-  const describe = (origin: number | string) =>
-    typeof origin === 'number' ? source.describe(origin) : origin;
   await source.read(
     {
       reading: ({ start, end, ...reading }) =>
         void items.readings.push({ start: toText(start), end: toText(end), ...reading }),
       record: (record) => void items.records.push(record),
       leftOut: (type, reason) => void items.leftOut.push(`${type}: ${reason}`),
-      refused: (type, reason, origin) => void items.refused.push(`${type}: ${reason} (${describe(origin)})`),
+      refused: (type, reason, origin) => void items.refused.push(`${type}: ${reason} (${origin})`),
       profile: (facts) => {
         items.profile = { ...items.profile, ...facts };
       },

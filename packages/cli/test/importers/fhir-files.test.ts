@@ -306,15 +306,6 @@ describe('files that are not an export', () => {
     await expect(importFiles(files)).rejects.toThrow(message);
   });
 
-  test('more than 8,000 files are refused', async () => {
-    using files = openFilesOfTest();
-    const path = files.write('Patient.ndjson', toNdjson([ada]));
-    const paths = (count: number) => Array.from({ length: count }, () => path);
-    await expect(collect(fhirImporter, paths(8_001))).rejects.toThrow(
-      'More than 8,000 files cannot be imported at once.',
-    );
-  });
-
   test('a directory without export files, and a missing file, are reported', async () => {
     using files = openFilesOfTest();
     await expect(collect(fhirImporter, [files.directory])).rejects.toThrow('has no .ndjson files');

@@ -86,10 +86,6 @@ class AppleSource implements ImportSource {
     return xml.size + ecgs.length + clinical.length + 1;
   }
 
-  describe(line: number): string {
-    return `line ${line}`;
-  }
-
   async read(sink: ImportSink, from: number, timeZone: string): Promise<void> {
     await this.#readXml(sink, from);
     await this.#readEcgs(sink, from);
@@ -108,7 +104,7 @@ class AppleSource implements ImportSource {
     for await (const chunk of this.#source.xml.read()) {
       for (const element of parser.write(chunk)) {
         for (const outcome of mapElement(element, this.#findings.labels))
-          handOver(outcome, element.name, element.line, element.end > from ? sink : earlier);
+          handOver(outcome, element.name, `line ${element.line}`, element.end > from ? sink : earlier);
       }
       if (parser.position > from) await sink.reached(parser.position);
     }

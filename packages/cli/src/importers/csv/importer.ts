@@ -77,11 +77,10 @@ function toSource(path: string, source: ByteSource, header: Header, parse: LineP
   return {
     files: [path],
     size: source.size,
-    describe: (line) => `line ${line}`,
     async read(sink, from, timeZone) {
       const rows = readRows(source, { delimiter, width: names.length, from: end });
       await takeFrom(from, rows, sink, (row, to) => {
-        handOver(outcomeOf(row, parse, timeZone), 'line', row.line, to);
+        handOver(outcomeOf(row, parse, timeZone), 'line', `line ${row.line}`, to);
       });
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),

@@ -185,7 +185,6 @@ export async function openBundle(
   return {
     files: [file],
     size: source.size,
-    describe: (index) => `entry[${index}]`,
     async read(sink, from, timeZone) {
       const resources = new ResourceImport({ references, patient: chosen, timeZone });
       await takeFrom(from, readBundle(source), sink, (entry, to) => takeEntry(entry, resources, to));
@@ -201,7 +200,7 @@ function takeEntry(
   sink: ImportSink,
 ): void {
   if (resource === null) {
-    sink.refused('entry', problem, index);
+    sink.refused('entry', problem, `entry[${index}]`);
     return;
   }
   const name = idOf(fullUrl, resource);

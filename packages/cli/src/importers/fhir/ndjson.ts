@@ -37,9 +37,6 @@ function toResource({ number, end, text, problem }: Line): ResourceLine {
   return typeof resource === 'string' ? without(`line ${resource}`) : { number, end, resource, problem: '' };
 }
 
-/** Encodes file and line in one number; every file has fewer lines than this. */
-const LINES_OF_A_FILE = 2 ** 40;
-
 /**
  * Opens the files of a bulk data export, one resource a line. They are read twice: first to learn patients and references, also
  * across files, then to map and send them. A broken line is refused and the rest is imported.
@@ -87,8 +84,6 @@ function toSource(
   return {
     files: paths,
     size: sources.reduce((sum, source) => sum + source.size, 0),
-    describe: (origin) =>
-      `${sources[Math.floor(origin / LINES_OF_A_FILE)]?.name ?? '?'} line ${origin % LINES_OF_A_FILE}`,
     async read(sink, from, timeZone) {
       const resources = new ResourceImport({ references, patient, timeZone });
       await takeFrom(from, readAll(sources), sink, ({ line, origin }, to) =>
@@ -103,11 +98,10 @@ function toSource(
 /** The lines of all files, with positions as in one concatenated file. */
 async function* readAll(sources: readonly ByteSource[]) {
   let start = 0;
-  for (const [index, source] of sources.entries()) {
+  for (const source of sources) {
     for await (const lines of readNdjson(source)) {
-      for (const line of lines) {
-        yield { line, origin: index * LINES_OF_A_FILE + line.number, end: start + line.end };
-      }
+      for (const line of lines)
+        yield { line, origin: `${source.name} line ${line.number}`, end: start + line.end };
     }
     start += source.size;
   }
@@ -115,7 +109,7 @@ async function* readAll(sources: readonly ByteSource[]) {
 
 function takeLine(
   { resource, problem }: ResourceLine,
-  origin: number,
+  origin: string,
   resources: ResourceImport,
   sink: ImportSink,
 ): void {

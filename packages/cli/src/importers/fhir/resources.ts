@@ -1,4 +1,4 @@
-import { handOver, type ImportSink, type Origin, Refused } from '../ingest/importer.ts';
+import { handOver, type ImportSink, Refused } from '../ingest/importer.ts';
 import { mapAllergy, mapAppointment, mapCondition, mapPatient } from './clinical-resources.ts';
 import { statesAbsence } from './concepts.ts';
 import { hasEhrSummary, mapEhrRecord } from './ehr-summaries.ts';
@@ -95,14 +95,14 @@ interface ResourceImportOptions {
 interface PlacedResource {
   readonly resource: JsonObject;
   readonly fullUrl: string;
-  readonly origin: Origin;
+  readonly origin: string;
 }
 
 /** Maps resources one after the other and passes the results to a sink. */
 export class ResourceImport {
   readonly #options: ResourceImportOptions;
   readonly #blood: BloodFacts[] = [];
-  #older: Origin | null = null;
+  #older: string | null = null;
 
   constructor(options: ResourceImportOptions) {
     this.#options = options;

@@ -3,13 +3,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import type { IngestionService, PutResult } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { type ImportName, retryWhenUnavailable, type Sleep } from './import-log.ts';
-import type {
-  HealthRecordInit,
-  ImportedHealthRecord,
-  ImportedReading,
-  Origin,
-  ReadingInit,
-} from './importer.ts';
+import type { HealthRecordInit, ImportedHealthRecord, ImportedReading, ReadingInit } from './importer.ts';
 import type { ImportReport } from './report.ts';
 
 const KEY_LENGTH = 200;
@@ -47,7 +41,7 @@ interface Batch {
   readonly type: string;
   readonly readings: ImportedReading[];
   readonly records: HealthRecordInit[];
-  readonly origins: Origin[];
+  readonly origins: string[];
   /** Size of the items' texts in bytes. */
   bytes: number;
   /** The earliest and the latest start of the readings. */
@@ -90,7 +84,7 @@ export class Batcher {
     this.#limits = { readings: readingBatch, records: recordBatch };
   }
 
-  addReading(reading: ImportedReading, origin: Origin): void {
+  addReading(reading: ImportedReading, origin: string): void {
     const { type, source, unit, start } = reading;
     const bytes = countTextBytes([type, source, unit]);
     const batch = this.#batchFor({ lane: `${type}|${source}`, type, bytes, origin });
@@ -101,7 +95,7 @@ export class Batcher {
     if (batch.readings.length >= this.#limits.readings) this.#close(batch);
   }
 
-  addHealthRecord({ label, key, source, record }: ImportedHealthRecord, origin: Origin): void {
+  addHealthRecord({ label, key, source, record }: ImportedHealthRecord, origin: string): void {
     const item = { key: toHealthRecordKey(key, record), source, record };
     // Kind and source are part of the natural key, and the label follows from kind and key.
     const lane = `record|${record.case}|${source}|${label}`;
@@ -131,7 +125,7 @@ export class Batcher {
   }
 
   /** The open batch of the lane, which has room for `bytes` more; null for an item that no batch has room for. */
-  #batchFor(item: { lane: string; type: string; bytes: number; origin: Origin }): Batch | null {
+  #batchFor(item: { lane: string; type: string; bytes: number; origin: string }): Batch | null {
     const { lane, type, bytes, origin } = item;
     if (bytes > TEXT_BYTES) {
       this.#options.report.addRefused(type, TOO_LONG, origin);

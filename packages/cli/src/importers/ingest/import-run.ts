@@ -1,19 +1,12 @@
 import { Batcher, type BatcherOptions } from './batcher.ts';
 import { retryWhenUnavailable } from './import-log.ts';
-import type {
-  ImportedHealthRecord,
-  ImportedProfile,
-  ImportedReading,
-  ImportSink,
-  Origin,
-} from './importer.ts';
+import type { ImportedHealthRecord, ImportedProfile, ImportedReading, ImportSink } from './importer.ts';
 import { ImportReport, type ReportData } from './report.ts';
 
 export interface ImportRunOptions extends Omit<BatcherOptions, 'report'> {
   /** Position to resume from, with the report up to there; absent to start at the beginning. */
   readonly position?: number;
   readonly report?: ReportData | null;
-  readonly describe?: (origin: number) => string;
   /** Called with the position up to which the input has been processed. */
   readonly onReached?: (position: number) => void;
   /** Called when everything before a position is stored, with the report about it. */
@@ -41,9 +34,9 @@ export class ImportRun implements ImportSink {
   #settledAt = performance.now();
 
   constructor(options: ImportRunOptions) {
-    const { position = 0, describe, report } = options;
+    const { position = 0, report } = options;
     this.#options = { stretchItems: STRETCH_ITEMS, stretchMs: STRETCH_MS, ...options };
-    this.#report = new ImportReport(describe, report);
+    this.#report = new ImportReport(report);
     this.#settled = this.#report.toData();
     this.#batcher = new Batcher({ ...options, report: this.#report });
     this.#reached = position;
@@ -70,12 +63,12 @@ export class ImportRun implements ImportSink {
     await this.#putProfile({ defaultTimeZone });
   }
 
-  reading(reading: ImportedReading, origin: Origin): void {
+  reading(reading: ImportedReading, origin: string): void {
     this.#items += 1;
     this.#batcher.addReading(reading, origin);
   }
 
-  record(record: ImportedHealthRecord, origin: Origin): void {
+  record(record: ImportedHealthRecord, origin: string): void {
     this.#items += 1;
     this.#batcher.addHealthRecord(record, origin);
   }
@@ -85,7 +78,7 @@ export class ImportRun implements ImportSink {
     this.#report.addLeftOut(type, reason);
   }
 
-  refused(type: string, reason: string, origin: Origin): void {
+  refused(type: string, reason: string, origin: string): void {
     this.#items += 1;
     this.#report.addRefused(type, reason, origin);
   }

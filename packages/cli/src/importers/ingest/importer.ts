@@ -41,9 +41,6 @@ export interface ImportedProfile {
   readonly timeZone?: string;
 }
 
-/** The position of an item: a number that the source can describe (cheap to store for every item), or the text itself. */
-export type Origin = number | string;
-
 export type ReadingInit = MessageInitShape<typeof ReadingSchema>;
 export type HealthRecordInit = MessageInitShape<typeof HealthRecordSchema>;
 
@@ -99,8 +96,6 @@ export interface ImportSource extends AsyncDisposable {
    * The person's presumed IANA time zone, used unless they have one. It is sent first, so that summaries use it from the beginning.
    */
   readonly timeZone?: string | null;
-  /** The origin for people, such as `line 17`. */
-  describe(origin: number): string;
   /**
    * Passes every item of the input to the sink, in input order, except items before position `from` (0: none); profile facts are
    * always passed. Dates without a time are days in `timeZone` (IANA). Memory must not grow with the input. Throws UnusableFile.
@@ -110,16 +105,16 @@ export interface ImportSource extends AsyncDisposable {
 
 /**
  * Receives what an importer reads. Each input item leads to exactly one call of `reading`, `record`, `leftOut` or `refused` (or
- * several, if it contains several), so that the report adds up. Of readings with the same type, times and source the last one is
+ * several, if it contains several), so that the report adds up. `origin` is its place for people, such as `line 17`. Of readings with the same type, times and source the last one is
  * kept.
  */
 export interface ImportSink {
-  reading(reading: ImportedReading, origin: Origin): void;
-  record(record: ImportedHealthRecord, origin: Origin): void;
+  reading(reading: ImportedReading, origin: string): void;
+  record(record: ImportedHealthRecord, origin: string): void;
   /** Counts items that are skipped on purpose. The reason contains no value. */
   leftOut(type: string, reason: string): void;
   /** Counts an item that cannot be imported. The reason contains no value, so that equal causes can be grouped. */
-  refused(type: string, reason: string, origin: Origin): void;
+  refused(type: string, reason: string, origin: string): void;
   /** Adds facts about the person; later values replace earlier ones. They are stored at the end. */
   profile(facts: ImportedProfile): void;
   /**
@@ -139,7 +134,7 @@ export type Outcome =
   | { readonly kind: 'left-out' | 'refused'; readonly type?: string; readonly reason: string };
 
 /** Passes the outcome of an item to the sink. */
-export function handOver(outcome: Outcome, type: string, origin: Origin, sink: ImportSink): void {
+export function handOver(outcome: Outcome, type: string, origin: string, sink: ImportSink): void {
   if (outcome.kind === 'reading') sink.reading(outcome.reading, origin);
   else if (outcome.kind === 'record') sink.record(outcome.record, origin);
   else if (outcome.kind === 'profile') sink.profile(outcome.facts);

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { toTable } from '../../table.ts';
-import type { Origin } from './importer.ts';
 
 /** The results of the items of one type. */
 interface TypeCounts {
@@ -42,13 +41,11 @@ export class ImportReport {
   readonly #records = new Map<string, TypeCounts>();
   readonly #refused = new Map<string, RefusedGroup>();
   readonly #leftOut = new Map<string, Map<string, number>>();
-  readonly #describe: (origin: number) => string;
   #leftOutTypes = 0;
   #profile: readonly string[] = [];
 
-  /** `describe` converts a numeric origin to text; it is called only for origins that the report shows. `earlier` is counted too. */
-  constructor(describe: (origin: number) => string = String, earlier: ReportData | null = null) {
-    this.#describe = describe;
+  /** `earlier` is counted too. */
+  constructor(earlier: ReportData | null = null) {
     if (earlier !== null) this.#add(earlier);
   }
 
@@ -63,12 +60,10 @@ export class ImportReport {
   }
 
   /** Counts an item that was not stored, with its reason and position. */
-  addRefused(type: string, reason: string, origin: Origin): void {
+  addRefused(type: string, reason: string, origin: string): void {
     const group = this.#refusedGroup(type, reason);
     group.count += 1;
-    if (group.examples.length >= MAX_EXAMPLES) return;
-    const text = typeof origin === 'number' ? this.#describe(origin) : origin;
-    group.examples.push(toPlainText(text, EXAMPLE_LENGTH));
+    if (group.examples.length < MAX_EXAMPLES) group.examples.push(toPlainText(origin, EXAMPLE_LENGTH));
   }
 
   /** Counts items that were skipped on purpose. */
