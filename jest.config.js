@@ -9,7 +9,6 @@ export default {
   // Longer than everything in a test that waits, so that the wait that failed is named. Only a failing test takes this long.
   testTimeout: 180_000,
   maxWorkers: 2,
-  testSequencer: '<rootDir>/verification/test-kit/bin/quick-first.mjs',
   globalSetup: '<rootDir>/verification/running-system/bin/start-servers.mjs',
   globalTeardown: '<rootDir>/verification/running-system/bin/stop-servers.mjs',
   reporters: ['<rootDir>/verification/test-kit/bin/reporter.mjs'],

@@ -2,13 +2,9 @@ import type { ElementHandle, Page } from 'playwright-core';
 
 /** The least height of something to tap, in CSS pixels. Links inside a sentence are exempt (WCAG 2.5.8). */
 const TARGET_PX = 44;
-/** The least contrast of text (WCAG 1.4.3). */
-const CONTRAST = 4.5;
 const MAX_STOPS = 300;
 
 const TARGETS = 'a[href], button, input, select, textarea, summary';
-const DISABLED =
-  'button:disabled, [aria-disabled=true], [data-disabled=true], input:disabled, select:disabled';
 
 // The functions below run in the page.
 
@@ -53,51 +49,9 @@ function judgeFocus(root: Drawn): { isHidden: boolean; html: string } | null {
   return { isHidden, html: activeElement.outerHTML.slice(0, 160) };
 }
 
-/** The texts of disabled controls whose contrast with the ground is lower than `least`. axe skips them. */
-function findFaintTexts(root: Drawn, [selector, least]: readonly [string, number]): string[] {
-  const view = root.ownerDocument.defaultView;
-  const context = root.ownerDocument.createElement('canvas').getContext('2d', { willReadFrequently: true });
-  if (context === null) throw new Error('The browser has no canvas.');
-  /** Paints colors over each other and returns the luminance of the result (WCAG 2.2, relative luminance). */
-  const luminanceOf = (colors: readonly string[]) => {
-    for (const color of colors) {
-      context.fillStyle = color;
-      context.fillRect(0, 0, 1, 1);
-    }
-    const [red = 0, green = 0, blue = 0] = Array.from(
-      context.getImageData(0, 0, 1, 1).data as Iterable<number>,
-      (value) => {
-        const share = value / 255;
-        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-      },
-    );
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-  };
-  const ancestorsOf = (element: Drawn | null): Drawn[] =>
-    element === null ? [] : [...ancestorsOf(element.parentElement), element];
-  const contrastOf = (element: Drawn) => {
-    const styles = ancestorsOf(element).map((each) => view.getComputedStyle(each));
-    if (styles.some(({ opacity }) => Number(opacity) < 1)) return 0;
-    const grounds = ['#fff', ...styles.map(({ backgroundColor }) => backgroundColor)];
-    const ground = luminanceOf(grounds);
-    const text = luminanceOf([...grounds, view.getComputedStyle(element).color]);
-    return (Math.max(ground, text) + 0.05) / (Math.min(ground, text) + 0.05);
-  };
-  return Array.from<Drawn>(root.querySelectorAll(selector))
-    .filter((element) => element.checkVisibility() && element.textContent?.trim() !== '')
-    .map((element) => ({ element, contrast: contrastOf(element) }))
-    .filter(({ contrast }) => contrast < least)
-    .map(({ element, contrast }) => `${contrast.toFixed(1)}: ${element.outerHTML.slice(0, 160)}`);
-}
-
 /** The buttons, links and fields of the page that are too low to tap; links inside a sentence are exempt. */
 export function findSmallTargets(page: Page): Promise<string[]> {
   return page.locator(':root').evaluate(findLowTargets, [TARGETS, TARGET_PX] as const);
-}
-
-/** The texts of disabled controls that are too faint to read. */
-export function findFaintDisabledTexts(page: Page): Promise<string[]> {
-  return page.locator(':root').evaluate(findFaintTexts, [DISABLED, CONTRAST] as const);
 }
 
 /** Tabs once through the page and returns each stop whose focused element cannot be seen (WCAG 2.4.11). */

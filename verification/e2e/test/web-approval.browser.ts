@@ -10,7 +10,6 @@ import { Keyboard } from '../src/keyboard.ts';
 import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
-const SUMMARIES = ['read:aggregations', 'read:trends'];
 const WITHOUT_SCROLLING = { screen: 'desktop', screenfuls: 1 } as const;
 const WITH_ONE_SCROLL = { screen: 'phone', screenfuls: 2 } as const;
 
@@ -170,10 +169,6 @@ describeWithChromium(
       await visitor.takePictures(name);
     };
 
-    test('one scope', async () => {
-      await expectAnswers(await open('first-one', [HEART]), 'ten-seconds-one-scope');
-    });
-
     test('all 22 scopes', async () => {
       const visitor = await open('first-all', SCOPE_NAMES);
       expect(await visitor.page.getByRole('checkbox').count()).toBe(0);
@@ -200,12 +195,6 @@ describeWithChromium(
       const visitor = await visits.open(url.href, { session: await signIn(visits.stack, 'first-unproven') });
       await visitor.page.getByText("We couldn't confirm that GlucoTrack sent this.").waitFor();
       await expectAnswers(visitor, 'ten-seconds-unproven');
-    });
-
-    test('summaries', async () => {
-      const visitor = await open('first-summaries', [HEART, ...SUMMARIES]);
-      await visitor.page.getByText('With one reading in an hour').first().waitFor();
-      await expectAnswers(visitor, 'ten-seconds-summaries');
     });
   },
 );

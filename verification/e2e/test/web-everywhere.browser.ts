@@ -7,7 +7,7 @@ import { send } from '@phds/running-system/request';
 import { useSharedSandbox } from '@phds/running-system/shared-stack';
 import type { Visitor } from '@phds/running-system/visitor';
 import { createProofKey } from '@phds/test-kit/dpop-proofs';
-import { findFaintDisabledTexts, findHiddenStops, findSmallTargets, unfold } from '../src/page-checks.ts';
+import { findHiddenStops, findSmallTargets, unfold } from '../src/page-checks.ts';
 import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
@@ -149,7 +149,6 @@ function everyPage(): void {
       ] as const) {
         await visitor.lookAs(screen);
         expect(await visitor.findBarriers(rules)).toEqual([]);
-        expect(await findFaintDisabledTexts(page)).toEqual([]);
       }
       await visitor.lookAs('narrow');
       expect(await findHiddenStops(page)).toEqual([]);

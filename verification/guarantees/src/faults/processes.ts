@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path';
 import type { ServiceName } from '@phds/local-stack/stack-processes';
 import type { Doubled } from '@phds/running-system/proxied-stack';
-import { processOf, restartProcess } from '@phds/running-system/running-stack';
+import { processOf } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
 import { LIVE_TOKEN_REFUSED, PROOF_USED_ELSEWHERE, type Tally } from '../load/reads.ts';
 import { askRedis, listTree, readPostgresPid, signalAll } from '../processes.ts';
 import { behindBalancer } from './balancer.ts';
-import { again, disturb, type Fault, type Site } from './fault.ts';
+import { disturb, type Fault, type Site } from './fault.ts';
 
 const CRASH_EVERY_MS = 4_000;
 
@@ -70,11 +70,6 @@ const STORM_TOKENS = 10_000;
 /** Minimum duration of a fault with the full storm. Milliseconds. */
 const FULL_STORM_MS = 12_000;
 
-async function restart(site: Site, name: string): Promise<void> {
-  await restartProcess(site.stack, name);
-  site.say(`${name} restarted`);
-}
-
 export const SERVICE_FAULTS: readonly Fault[] = [
   {
     name: 'authorization-down',
@@ -84,27 +79,6 @@ export const SERVICE_FAULTS: readonly Fault[] = [
       await authorization.kill();
       undo.defer(() => authorization.start());
     }),
-  },
-  {
-    name: 'consent-restarts',
-    what: 'consent is restarted in order, again and again',
-    play: (site) =>
-      again(site, 3_000, async (_turn, milliseconds) => {
-        await restart(site, 'consent');
-        await site.sleep(milliseconds / 3);
-      }),
-  },
-  {
-    name: 'rolling-restart',
-    what: 'every service and every gateway is restarted in order, one after the other',
-    play: async (site) => {
-      const gateways = site.stack.gatewayUrls.map((_url, index) => `gateway-${index + 1}`);
-      const names = ['consent', 'health-data', 'authorization', ...gateways];
-      for (const name of names) {
-        await restart(site, name);
-        await site.sleep(site.milliseconds / names.length / 2);
-      }
-    },
   },
   {
     name: 'ten-thousand-revocations',
