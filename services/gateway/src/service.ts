@@ -40,7 +40,7 @@ import { createGatewayMetrics } from './metrics.ts';
 import { RefusalCounts } from './usage/refusal-counts.ts';
 import { createRedisRequestLog, RequestLog } from './usage/request-log.ts';
 
-export interface Overrides {
+interface Overrides {
   readonly clock?: Clock;
   readonly log?: Logger;
   readonly metrics?: Metrics;

@@ -5,7 +5,7 @@ import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'open
 import type { OpenidSettings } from '../config.ts';
 
 /** What the provider is asked, and what its answer must match. */
-export interface SignInRequest {
+interface SignInRequest {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;

@@ -148,7 +148,7 @@ const waiting = new WeakMap<Socket, number>();
  * Disconnects a client that has sent more requests than a connection may have without an answer. Returns whether it is disconnected. It
  * gets no answer, because answers and requests that wait for a slow reader are the memory that it would take.
  */
-export function disconnectPipelining({ socket }: IncomingMessage, response: ServerResponse): boolean {
+function disconnectPipelining({ socket }: IncomingMessage, response: ServerResponse): boolean {
   if (socket.destroyed) return true;
   // A response that waits behind another has no connection yet. Requests one at a time therefore cost nothing here.
   if (response.socket !== null) return false;

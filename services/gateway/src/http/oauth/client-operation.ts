@@ -129,7 +129,7 @@ export interface Credentials {
 }
 
 /** A request of an app under `/oauth`. */
-export interface ClientCall<T> {
+interface ClientCall<T> {
   readonly client: Credentials;
   /** Of a request that may name the app by it alone (RFC 6749 section 6), as `fhirclient` does. */
   readonly refreshToken?: string | undefined;
