@@ -2,7 +2,7 @@ import type { Client } from '@connectrpc/connect';
 import { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { toTlsFiles } from '@phds/service-kit/rpc/tls';
-import { durationMs, privateKey, readConfig, requiredAddress } from '@phds/service-kit/settings/config';
+import { privateKey, readConfig, requiredAddress } from '@phds/service-kit/settings/config';
 import { tlsSettings } from '@phds/service-kit/settings/settings';
 import { CALLER_NAME, createServiceTokenSource, toServiceCaller } from '@phds/service-kit/trust/callers';
 import { z } from 'zod';
@@ -22,6 +22,8 @@ export class NotConfigured extends Error {
   }
 }
 
+const BATCH_DEADLINE_MS = 30_000;
+
 /** The settings of `phds import` and `phds imports`. */
 export const importerSettings = z.object({
   HEALTH_DATA_ADDRESS: requiredAddress().describe('gRPC port of health-data.'),
@@ -32,7 +34,6 @@ export const importerSettings = z.object({
     .meta({ unit: 'name' })
     .describe('Name of the caller: `kid` of the key in SERVICE_PUBLIC_KEYS, without `service:`.'),
   SERVICE_PRIVATE_KEY: privateKey('must be set').describe('Private key of that caller.'),
-  IMPORT_BATCH_DEADLINE_MS: durationMs(30_000).describe('Maximum duration of one batch.'),
   ...tlsSettings,
 });
 
@@ -45,7 +46,7 @@ export function openIngestion(env: NodeJS.ProcessEnv): IngestionConnection {
   )({
     address: config.HEALTH_DATA_ADDRESS,
     audience: 'health-data',
-    deadlineMs: config.IMPORT_BATCH_DEADLINE_MS,
+    deadlineMs: BATCH_DEADLINE_MS,
   });
   return {
     client: channel.client(IngestionService),

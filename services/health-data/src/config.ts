@@ -1,12 +1,4 @@
-import {
-  address,
-  durationMs,
-  flag,
-  integer,
-  publicKeys,
-  readConfig,
-  secretKey,
-} from '@phds/service-kit/settings/config';
+import { address, flag, integer, publicKeys, readConfig, secretKey } from '@phds/service-kit/settings/config';
 import {
   callerSettings,
   commonSettings,
@@ -15,6 +7,7 @@ import {
   rpcSettings,
   sandboxSettings,
   sessionSettings,
+  toDeadlines,
 } from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
 
@@ -35,25 +28,33 @@ const settings = z.object({
     'Derives the ids and entity tags that apps get; the same for all instances.',
   ),
   CONSENT_ADDRESS: address('127.0.0.1:7002').describe('gRPC port of consent.'),
-  CONSENT_DEADLINE_MS: durationMs(1_000).describe('Maximum wait for an answer of consent.'),
-  CHANGE_REPORT_INTERVAL_MS: durationMs(1_000).describe(
-    'Interval at which changed readings are reported to consent.',
-  ),
   READING_CHANGE_DAYS: integer(400, { min: 30, unit: 'days' }).describe(
     'Time for which a sync cursor works, and changes of readings are kept.',
-  ),
-  ACCESS_WAIT_MS: durationMs(1_500).describe('Maximum wait of an answer before its record is sent.'),
-  SUMMARY_SCAN_TIMEOUT_MS: durationMs(2_000).describe(
-    'Statement timeout of a summary of all readings; 1.25 times it must be below the 3 s (times `DEADLINE_FACTOR`) of the gateway.',
   ),
 });
 
 /** The settings of health-data. `KEY_FILE` names a file with the value of KEY. */
 export const configSchema = settings.superRefine(refuseSandboxWithPeople);
 
-export type Config = Readonly<z.infer<typeof configSchema>>;
+/** Milliseconds for which health-data waits. DEADLINE_FACTOR multiplies them. */
+const DEADLINES = {
+  CONSENT_DEADLINE_MS: 1_000,
+  /** Wait of an answer before its record is sent. */
+  ACCESS_WAIT_MS: 1_500,
+  /** Statement of a large summary. 1.25 times it is below the gateway's HEALTH_DATA_DEADLINE_MS, which leaves time for the wait and the record. */
+  SUMMARY_SCAN_TIMEOUT_MS: 2_000,
+};
+
+/** What no operator has to set. Tests override it. */
+const CONSTANTS = {
+  /** Interval at which changed readings are reported to consent. */
+  CHANGE_REPORT_INTERVAL_MS: 1_000,
+};
+
+export type Config = Readonly<z.infer<typeof configSchema> & typeof CONSTANTS & typeof DEADLINES>;
 
 /** Reads the environment. Throws a ConfigError that names every invalid setting. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Config {
-  return readConfig(configSchema, env);
+  const settings = readConfig(configSchema, env);
+  return { ...CONSTANTS, ...toDeadlines(settings, DEADLINES), ...settings };
 }

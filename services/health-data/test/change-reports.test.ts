@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
 import { reading, shareHarness } from './harness.ts';
 
-const harness = await shareHarness({ CHANGE_REPORT_INTERVAL_MS: '20' });
+const harness = await shareHarness({}, { CHANGE_REPORT_INTERVAL_MS: 20 });
 beforeEach(() => harness.consent.forget());
 
 const pulse = (day: string, value: number) => reading('heart_rate', `${day}T08:00:00Z`, value);

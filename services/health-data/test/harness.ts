@@ -26,7 +26,7 @@ import { createServiceKeys } from '@phds/test-kit/service-keys';
 import { createSessionIssuer } from '@phds/test-kit/session-issuer';
 import { shared } from '@phds/test-kit/shared';
 import { openTestPool } from '@phds/test-kit/test-pool';
-import { configSchema } from '../src/config.ts';
+import { type Config, readEnvironment } from '../src/config.ts';
 import { createService } from '../src/service.ts';
 import { FakeConsent } from './fake-consent.ts';
 
@@ -36,11 +36,11 @@ export const NOW = '2026-03-01T12:00:00.000Z';
 export type Harness = Awaited<ReturnType<typeof startHarness>>;
 
 /** One for all tests of the file. */
-export const shareHarness = async (settings?: Record<string, string>) =>
-  shared.use(await startHarness(settings));
+export const shareHarness = async (...options: Parameters<typeof startHarness>) =>
+  shared.use(await startHarness(...options));
 
 /** The real service on its own database, with a fake consent service. */
-export async function startHarness(settings: Record<string, string> = {}) {
+export async function startHarness(settings: Record<string, string> = {}, constants: Partial<Config> = {}) {
   await using stack = new AsyncDisposableStack();
   const clock = new FakeClock(NOW);
   const log = createLogger({ service: 'health-data', level: 'silent' });
@@ -56,12 +56,10 @@ export async function startHarness(settings: Record<string, string> = {}) {
   const verifyCaller = createServiceTokenVerifier({ service: 'consent', publicKeys: keys.jwks, clock });
   const consent = stack.use(new FakeConsent({ verifyCaller, log }));
   await consent.start();
-  const config = configSchema.parse({
+  const environment = {
     LOG_LEVEL: 'silent',
     DATABASE_URL: database.url,
     DATABASE_DISTRIBUTED: String(database.distributed),
-    // On a busy machine a new connection may take seconds.
-    DEADLINE_FACTOR: '10',
     RPC_PORT: '0',
     PROBE_PORT: '0',
     SERVICE_PRIVATE_KEY: keys.pem('health-data'),
@@ -72,12 +70,11 @@ export async function startHarness(settings: Record<string, string> = {}) {
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,
     CONSENT_ADDRESS: `127.0.0.1:${consent.port}`,
-    // A busy machine must not make consent appear unavailable.
-    CONSENT_DEADLINE_MS: '10000',
-    ACCESS_WAIT_MS: '10000',
-    SUMMARY_SCAN_TIMEOUT_MS: '10000',
+    // On a busy machine a new connection or an answer of consent may take seconds.
+    DEADLINE_FACTOR: '10',
     ...settings,
-  });
+  };
+  const config = { ...readEnvironment(environment), ...constants };
   const service = stack.use(await createService(config, { clock, log }));
   const tokensOf = (caller: string) =>
     createServiceTokenSource({ service: caller, privateKeyPem: keys.pem(caller), clock });

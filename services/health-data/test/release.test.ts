@@ -343,7 +343,7 @@ describe('reads in a batch', () => {
     });
 
     test('refuses all of it when consent hangs, within the deadline of the record', async () => {
-      await using slow = await startHarness({ CONSENT_DEADLINE_MS: '50' });
+      await using slow = await startHarness({}, { CONSENT_DEADLINE_MS: 50 });
       const readSlowly = createReadAll(slow);
       const release = Promise.withResolvers<void>();
       slow.consent.gate = release.promise;

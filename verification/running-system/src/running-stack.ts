@@ -45,11 +45,7 @@ const PATIENT: Required<Environment> = {
   },
   authorization: {},
   consent: { ACCESS_QUEUE_WAIT_MS: '4500' },
-  'health-data': {
-    ACCESS_WAIT_MS: '7500',
-    CONSENT_DEADLINE_MS: '5000',
-    SUMMARY_SCAN_TIMEOUT_MS: '10000',
-  },
+  'health-data': {},
 };
 
 /** Also a third less memory of each process, of which a test run has a dozen. */

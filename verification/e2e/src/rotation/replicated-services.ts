@@ -146,7 +146,6 @@ function toSharedSettings(replicas: Replicas): Settings {
     WEBHOOK_KEY: secret(),
     DEADLINE_FACTOR: '10',
     ACCESS_QUEUE_WAIT_MS: PATIENT_MS,
-    ACCESS_WAIT_MS: PATIENT_MS,
     DATABASE_POOL_SIZE: '4',
     REDIS_COMMAND_TIMEOUT_MS: PATIENT_MS,
     DEVELOPERS: 'anyone',

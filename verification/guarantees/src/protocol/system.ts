@@ -179,14 +179,12 @@ function toSettings(service: string, databaseUrl: string, keys: ServiceKeys, ses
     // Histories shift the clocks of the services by hours, and a stopped batch waits for other steps.
     ACCESS_CLOCK_TOLERANCE_MS: '86400000',
     ACCESS_QUEUE_WAIT_MS: '30000',
-    ACCESS_WAIT_MS: '30000',
     ASSERTION_PRIVATE_KEY: pem,
     ASSERTION_PUBLIC_KEYS: keys.jwks,
     PUBLIC_ID_KEY: randomBytes(32).toString('base64'),
     DERIVATION_KEY: randomBytes(32).toString('base64'),
     ISSUER: 'https://phds.test',
-    CONSENT_DEADLINE_MS: '10000',
-    DEADLINE_FACTOR: '10',
+    DEADLINE_FACTOR: '20',
   };
 }
 
