@@ -4,10 +4,9 @@ import { eventually } from '@phds/test-kit/conditions';
 import { Scrape, scrape } from '@phds/test-kit/scrape';
 import { AppError } from '../src/errors.ts';
 import { openRpcChannel } from '../src/rpc/client.ts';
-import { measureCalledRpcs } from '../src/rpc/observer.ts';
 import type { RpcServer } from '../src/rpc/server.ts';
 import { measureCertificates } from '../src/rpc/tls.ts';
-import { Metrics } from '../src/telemetry/metrics.ts';
+import { Metrics, measureCalledRpcs } from '../src/telemetry/metrics.ts';
 import { connection, openBatched, type Respond, serve } from './read-service.ts';
 
 test('two instances in one process count apart', async () => {

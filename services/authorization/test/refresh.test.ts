@@ -76,15 +76,6 @@ describe('a refresh', () => {
     expect(lastGrant().status).toBe(GrantStatus.ACTIVE);
   });
 
-  test('of a used token by another client has no effect', async () => {
-    const stranger = await harness.registerApp();
-    const first = await start();
-    const second = await harness.refresh(app, first.refreshToken);
-    await harness.refresh(app, second.refreshToken);
-    expect(await reasonOf(harness.refresh(stranger, first.refreshToken))).toBe('invalid_grant');
-    expect(await statusOf(second.accessToken)).toBe(TokenStatus.LIVE);
-  });
-
   test('consumes nothing while consent is unavailable', async () => {
     const first = await start();
     harness.consent.away.add('checkLiveness');

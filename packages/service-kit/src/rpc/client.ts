@@ -12,9 +12,8 @@ import { currentDeadline, toCarriedIds } from '../current-work.ts';
 import { unavailable } from '../errors.ts';
 import type { ServiceTokenSource } from '../trust/callers.ts';
 import { REQUEST_ID_METADATA } from './context.ts';
-import { fromGrpcError, isConnectionLost } from './errors.ts';
+import { fromGrpcError, isConnectionLost, type RpcObserver, toRpcCode } from './errors.ts';
 import { encode } from './messages.ts';
-import { type RpcObserver, toRpcCode } from './observer.ts';
 import { channelCredentials, type TlsFiles } from './tls.ts';
 
 export interface RpcChannelOptions {

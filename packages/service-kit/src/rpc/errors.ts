@@ -1,4 +1,4 @@
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, type DescMethod, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { anyPack, anyUnpack } from '@bufbuild/protobuf/wkt';
 import { type Code, ConnectError } from '@connectrpc/connect';
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
@@ -10,7 +10,35 @@ import {
 import { StatusSchema } from '@phds/contracts/phds/common/v1/status_pb';
 import { AppError, type Reason, unavailable } from '../errors.ts';
 import { toCauseText } from '../telemetry/log.ts';
-import { type RpcCode, toRpcCode } from './observer.ts';
+
+/** Name of a gRPC status code, such as `OK` or `UNAVAILABLE`. */
+export type RpcCode = keyof typeof status;
+
+const CODES = new Map(
+  Object.entries(status).flatMap(([name, code]) =>
+    typeof code === 'number' ? [[code, name as RpcCode]] : [],
+  ),
+);
+
+export function toRpcCode(code: number): RpcCode {
+  return CODES.get(code) ?? 'UNKNOWN';
+}
+
+/** Full name of an rpc, as in the log and in the label `rpc`. */
+export function toRpcName(method: DescMethod): string {
+  return `${method.parent.typeName}/${method.name}`;
+}
+
+/**
+ * Observes the rpcs that a service calls or answers. For the caller, a batch is one call; the service answers each of its calls.
+ * Observers must not throw.
+ */
+export interface RpcObserver {
+  /** Called at the start of each call. The returned function is called exactly once, at its end. */
+  started(method: DescMethod): (code: RpcCode) => void;
+  /** A caller without a valid service token, or one that the rpc does not list, was refused. Only on the side that answers. */
+  refused?(method: DescMethod): void;
+}
 
 /** The wire reason and gRPC status code of each reason. */
 const WIRE: Readonly<Record<Reason, readonly [WireReason, status]>> = {

@@ -9,8 +9,7 @@ import type { Logger } from '../telemetry/log.ts';
 import { createSecurityLog } from '../telemetry/log.ts';
 import type { RpcChannel } from './client.ts';
 import { REASON_METADATA, type RpcContext } from './context.ts';
-import { codeOf } from './errors.ts';
-import { toRpcName } from './observer.ts';
+import { codeOf, toRpcName } from './errors.ts';
 
 /** Maximum length of a reason, in characters. */
 export const MAX_REASON_LENGTH = 500;

@@ -19,13 +19,12 @@ import {
   watchReadiness,
 } from '../probes.ts';
 import type { Logger } from '../telemetry/log.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import { type Metrics, measureServedRpcs } from '../telemetry/metrics.ts';
 import type { ServiceTokenVerifier } from '../trust/callers.ts';
 import { createConnectServer } from './connect-port.ts';
 import { RpcContext, type UnaryHandler } from './context.ts';
 import { toGrpcError } from './errors.ts';
 import { decode, encode } from './messages.ts';
-import { measureServedRpcs } from './observer.ts';
 import type { RpcGuard, RpcService } from './service.ts';
 import { serverCredentials, type TlsFiles } from './tls.ts';
 

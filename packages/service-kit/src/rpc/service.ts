@@ -17,9 +17,8 @@ import {
 } from '../trust/callers.ts';
 import { answerCalls, type CallsMessage } from './batch-rpc.ts';
 import { originOf, type RpcContext, type UnaryHandler } from './context.ts';
-import { codeOf } from './errors.ts';
+import { codeOf, type RpcObserver, toRpcName } from './errors.ts';
 import { UNREADABLE } from './messages.ts';
-import { type RpcObserver, toRpcName } from './observer.ts';
 import { type OperatorRecord, runOperatorCall } from './operator-acts.ts';
 
 /** The unary rpcs that carry calls of others; see `batch-rpc.ts`. */

@@ -26,7 +26,7 @@ import {
   requireSeconds,
   requireWorkingScopes,
   type TokenGrant,
-} from './grant.ts';
+} from './token-endpoint.ts';
 
 export interface CodeGrantDependencies {
   readonly authorizations: AuthorizationStore;

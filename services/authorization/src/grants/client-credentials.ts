@@ -6,7 +6,7 @@ import { isPublic } from '../app.ts';
 import { requireRegistered } from '../authorization-request.ts';
 import type { ConsentLedger } from '../clients/consent.ts';
 import { type TokenStore, toAccessExpiry } from '../token.ts';
-import { requireLiveApp, requireSeconds, type TokenGrant } from './grant.ts';
+import { requireLiveApp, requireSeconds, type TokenGrant } from './token-endpoint.ts';
 
 /**
  * The client_credentials grant (RFC 6749 section 4.4): an access token of the app itself, without a user and a refresh token. It

@@ -37,7 +37,7 @@ import {
   requireSeconds,
   requireWorkingScopes,
   type TokenGrant,
-} from './grant.ts';
+} from './token-endpoint.ts';
 
 export interface RefreshDependencies {
   readonly tokens: TokenStore;
