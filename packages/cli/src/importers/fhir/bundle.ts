@@ -1,15 +1,9 @@
 import { JSONParser, type ParsedTokenInfo, TokenType } from '@streamparser/json';
-import {
-  type ImportRequest,
-  type ImportSink,
-  type ImportSource,
-  takeFrom,
-  UnusableFile,
-} from '../ingest/importer.ts';
+import { type ImportRequest, type ImportSource, UnusableFile } from '../ingest/importer.ts';
 import { type ByteSource, openFileSource, refuseNoText } from '../tables/lines.ts';
 import { isObject, type JsonObject, memberOf } from './json-values.ts';
-import { choosePatient, idOf, References } from './references.ts';
-import { ResourceImport } from './resources.ts';
+import { idOf } from './references.ts';
+import { openResources, type PlacedItem } from './resources.ts';
 
 /** One element of `Bundle.entry`. */
 export interface BundleEntry {
@@ -23,13 +17,7 @@ export interface BundleEntry {
   readonly problem: string;
 }
 
-export interface BundleReaderOptions {
-  /** Called after each chunk of the file. */
-  readonly onBytes?: (bytesRead: number) => void;
-  /** Maximum size of an entry. A larger one is refused and the rest is read. */
-  readonly maxEntryBytes?: number;
-}
-
+/** A larger entry is refused and the rest is read. */
 const MAX_ENTRY_BYTES = 8 * 1024 * 1024;
 // The parser holds one entry, or one text between entries, at a time.
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
@@ -45,13 +33,10 @@ const ENTRY_DEPTH = 2;
  */
 export async function* readBundle(
   source: ByteSource,
-  { onBytes, maxEntryBytes = MAX_ENTRY_BYTES }: BundleReaderOptions = {},
+  maxEntryBytes = MAX_ENTRY_BYTES,
 ): AsyncGenerator<BundleEntry> {
   const parser = new BundleParser(maxEntryBytes, source.name);
-  for await (const chunk of source.read()) {
-    yield* parser.write(chunk);
-    onBytes?.(parser.bytes);
-  }
+  for await (const chunk of source.read()) yield* parser.write(chunk);
   parser.end();
 }
 
@@ -165,45 +150,28 @@ function notJson(error: Error, token: number): UnusableFile {
   return new UnusableFile('The file is not valid JSON', position === undefined ? token : Number(position));
 }
 
-const NAME_LENGTH = 100;
-
-/**
- * Opens an R4 bundle. The file is read twice: first to check that it is complete and to learn its patient and references, then to
- * map and send its entries. Nothing of a damaged file is stored.
- */
-export async function openBundle(
+/** Opens an R4 bundle. */
+export function openBundle(
   file: string,
-  { patient, onChecked }: Pick<ImportRequest, 'patient' | 'onChecked'>,
+  request: Pick<ImportRequest, 'patient' | 'onChecked'>,
 ): Promise<ImportSource> {
   const source = openFileSource(file);
-  const references = new References();
-  const onBytes = (bytes: number) => onChecked(bytes, source.size);
-  for await (const { fullUrl, resource } of readBundle(source, { onBytes })) {
-    if (resource !== null) references.add(fullUrl, resource);
-  }
-  const chosen = choosePatient(references, patient, 'bundle');
-  return {
+  const read = () => readItems(source);
+  return openResources({
+    ...request,
+    input: 'bundle',
+    item: 'entry',
     files: [file],
     size: source.size,
-    async read(sink, from, timeZone) {
-      const resources = new ResourceImport({ references, patient: chosen, timeZone });
-      await takeFrom(from, readBundle(source), sink, (entry, to) => takeEntry(entry, resources, to));
-      resources.finish(sink);
-    },
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
+    read,
+  });
 }
 
-function takeEntry(
-  { index, fullUrl, resource, problem }: BundleEntry,
-  resources: ResourceImport,
-  sink: ImportSink,
-): void {
-  if (resource === null) {
-    sink.refused('entry', problem, `entry[${index}]`);
-    return;
+const NAME_LENGTH = 100;
+
+async function* readItems(source: ByteSource): AsyncGenerator<PlacedItem> {
+  for await (const { index, ...entry } of readBundle(source)) {
+    const name = entry.resource === null ? '' : idOf(entry.fullUrl, entry.resource);
+    yield { ...entry, origin: `entry[${index}]${name === '' ? '' : ` ${name.slice(0, NAME_LENGTH)}`}` };
   }
-  const name = idOf(fullUrl, resource);
-  const origin = `entry[${index}]${name === '' ? '' : ` ${name.slice(0, NAME_LENGTH)}`}`;
-  resources.take({ resource, fullUrl, origin }, sink);
 }

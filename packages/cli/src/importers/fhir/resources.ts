@@ -1,4 +1,11 @@
-import { handOver, type ImportSink, Refused } from '../ingest/importer.ts';
+import {
+  handOver,
+  type ImportRequest,
+  type ImportSink,
+  type ImportSource,
+  Refused,
+  takeFrom,
+} from '../ingest/importer.ts';
 import { mapAllergy, mapAppointment, mapCondition, mapPatient } from './clinical-resources.ts';
 import { statesAbsence } from './concepts.ts';
 import { hasEhrSummary, mapEhrRecord } from './ehr-summaries.ts';
@@ -7,7 +14,7 @@ import { mapMedication } from './medications.ts';
 import { checkModifiers, isOlderThanR4 } from './modifiers.ts';
 import { findBloodType, mapObservation } from './observations.ts';
 import type { BloodFacts, Mapper, MappingContext, Outcome } from './outcome.ts';
-import { checkSubject, idOf, type References } from './references.ts';
+import { checkSubject, choosePatient, idOf, References } from './references.ts';
 
 // Types with a resource of their own in our API. They are stored only there: a partner with `read:ehr` must not
 // get medications through the EHR list.
@@ -123,4 +130,50 @@ export class ResourceImport {
     if (bloodType !== null) sink.profile({ bloodType });
     if (this.#older !== null) sink.refused('FHIR version', OLDER, this.#older);
   }
+}
+
+/** A resource of an input with its place, or why there is none: nothing for an empty line. */
+export interface PlacedItem extends Omit<PlacedResource, 'resource'> {
+  readonly resource: JsonObject | null;
+  readonly problem: string;
+  /** Position after it. */
+  readonly end: number;
+}
+
+interface ResourceInput extends Pick<ImportRequest, 'patient' | 'onChecked'> {
+  /** What the input, and one item of it, is called in messages. */
+  readonly input: string;
+  readonly item: string;
+  readonly files: readonly string[];
+  readonly size: number;
+  /** All items, from the beginning. */
+  readonly read: () => AsyncIterable<PlacedItem>;
+}
+
+/**
+ * Opens an input of resources. It is read twice: first to check that it is complete and to learn its patients and references, then to map
+ * and send them. Nothing of a damaged input is stored.
+ */
+export async function openResources(given: ResourceInput): Promise<ImportSource> {
+  const { input, item: type, files, size, read, onChecked } = given;
+  const references = new References();
+  for await (const { fullUrl, resource, end } of read()) {
+    if (resource !== null) references.add(fullUrl, resource);
+    onChecked(end, size);
+  }
+  const patient = choosePatient(references, given.patient, input);
+  return {
+    files,
+    size,
+    async read(sink, from, timeZone) {
+      const resources = new ResourceImport({ references, patient, timeZone });
+      await takeFrom(from, read(), sink, ({ resource, problem, ...place }, to) => {
+        if (resource !== null) resources.take({ ...place, resource }, to);
+        else if (problem === '') to.leftOut(type, 'empty');
+        else to.refused(type, problem, place.origin);
+      });
+      resources.finish(sink);
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
 }
