@@ -1,6 +1,7 @@
 /** Jest's globalSetup: one Postgres, one prepared data directory, one stack and one Chromium for the whole run, each started when a test first asks for it. */
+import { findRedisProgram } from '@phds/local-stack/servers/redis-server';
 import { REDIS_VARIABLE, TEST_SERVERS_VARIABLE } from '@phds/test-kit/test-server-variables';
-import { findRedisSource, serveOnDemand, startTestPostgres } from '@phds/test-kit/test-servers';
+import { serveOnDemand, startTestPostgres } from '@phds/test-kit/test-servers';
 import { prepareData } from '../src/prepared-data.ts';
 import { startSharedBrowser, startSharedSandbox, startSharedStack } from '../src/shared-stacks.ts';
 
@@ -20,7 +21,7 @@ export default async function startServers() {
     browser: startSharedBrowser,
   };
   process.env[TEST_SERVERS_VARIABLE] = stack.use(await serveOnDemand(starters)).url;
-  process.env[REDIS_VARIABLE] = await findRedisSource();
+  process.env[REDIS_VARIABLE] = (await findRedisProgram()) ?? '';
 }
 
 async function stopAndExit() {

@@ -2,11 +2,8 @@
 
 /** Set by the test run: a base URL that starts a shared server at its first request, and returns how to reach it. */
 export const TEST_SERVERS_VARIABLE = 'PHDS_TEST_SERVERS';
-/** `program`, `docker`, `given` or `none`: the source of Redis for createTestRedis. */
+/** The program of Redis for createTestRedis; empty where there is none. Nothing is installed. */
 export const REDIS_VARIABLE = 'PHDS_TEST_REDIS';
-
-/** Where Redis comes from in this run. */
-export type RedisSource = 'given' | 'program' | 'docker' | 'none';
 
 const known = new Map<string, Promise<unknown>>();
 

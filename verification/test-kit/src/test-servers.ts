@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
 import { startThrowawayPostgres } from '@phds/local-stack/servers/embedded-postgres';
-import { dockerAnswers, findRedisProgram } from '@phds/local-stack/servers/redis-server';
+import { dockerAnswers } from '@phds/local-stack/servers/redis-server';
 import { GenericContainer, Wait } from 'testcontainers';
 import { listenOnLoopback } from './loopback.ts';
-import type { RedisSource } from './test-server-variables.ts';
 
 /** A server that the test files of a run share. */
 export interface TestServer<T> {
@@ -90,11 +89,4 @@ async function startContainer(): Promise<TestServer<string>> {
     description: `postgresql://postgres:postgres@${container.getHost()}:${container.getMappedPort(5432)}/postgres`,
     stop: async () => void (await container.stop()),
   };
-}
-
-/** Where tests take Redis from. Without one, the tests that need it are skipped; nothing is installed. */
-export async function findRedisSource(): Promise<RedisSource> {
-  if (process.env['TEST_REDIS_URL']) return 'given';
-  if ((await findRedisProgram()) !== null) return 'program';
-  return (await dockerAnswers()) ? 'docker' : 'none';
 }
