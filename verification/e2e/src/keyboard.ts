@@ -12,9 +12,9 @@ export class Keyboard {
 
   /**
    * Presses Tab (or Shift+Tab) until `target` has the focus. Throws when the focus is invisible on the way, or when `target` is
-   * never reached.
+   * never reached. Returns the number of stops.
    */
-  async tabTo(target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
+  async tabTo(target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<number> {
     const wanted = await target.elementHandle();
     for (let stops = 0; stops < MAX_STOPS; stops += 1) {
       await this.press(key);
@@ -32,7 +32,7 @@ export class Keyboard {
         wanted,
       );
       if (stop?.isSeen === false) throw new Error(`the focus cannot be seen on ${stop.html}`);
-      if (stop?.isWanted === true) return;
+      if (stop?.isWanted === true) return stops + 1;
     }
     throw new Error(`not reached with ${key}: ${target}`);
   }

@@ -172,6 +172,8 @@ describeWithChromium(
     test('all 22 scopes', async () => {
       const visitor = await open('first-all', SCOPE_NAMES);
       expect(await visitor.page.getByRole('checkbox').count()).toBe(0);
+      const stops = await new Keyboard(visitor.page).tabTo(new ApprovalScreen(visitor.page).share);
+      expect(stops).toBeLessThanOrEqual(16);
       await expectAnswers(visitor, 'ten-seconds-all-scopes');
     });
 

@@ -25,10 +25,12 @@ import { WhoAsks } from './who-asks.tsx';
  */
 export function ApprovalForm({
   approval,
+  known,
   isRefetching,
   onRefetch,
 }: {
   readonly approval: PendingApproval;
+  readonly known: Parameters<typeof WhoAsks>[0]['known'];
   /** Whether the request is being read again. */
   readonly isRefetching: boolean;
   readonly onRefetch: () => void;
@@ -48,7 +50,7 @@ export function ApprovalForm({
 
   return (
     <div className={style['page']}>
-      <WhoAsks approval={approval} />
+      <WhoAsks approval={approval} known={known} />
       <div className={style['columns']}>
         <ScopeChoice
           scopes={approval.requestedScopes}

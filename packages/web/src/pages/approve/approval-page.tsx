@@ -1,9 +1,10 @@
 import { useCallback, useEffect, useRef } from 'react';
 import { usePendingApproval } from '../../api/approvals.ts';
+import { useKnownApps } from '../../api/grants.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { focusHeading } from '../../ui/focus.ts';
 import { Narrow } from '../../ui/layout.tsx';
-import { EmptyPage } from '../../ui/notice.tsx';
+import { EmptyPage, Loading } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { ApprovalForm } from './approval-form.tsx';
 import { EndedRequest } from './ended-request.tsx';
@@ -12,15 +13,23 @@ import { text } from './texts.ts';
 /** The approval screen: the app, its request, and the decision. */
 export function ApprovalPage({ id }: { readonly id: string }) {
   const pending = usePendingApproval(id);
+  const known = useKnownApps();
   useFocusOnEnd(pending.data?.status);
   const { refetch } = pending;
   // Waits for a read that is under way: cancelling it would lose its answer.
   const onRefetch = useCallback(() => void refetch({ cancelRefetch: false }), [refetch]);
+  // Drawn once: a warning of an app with the same name does not move what the person reads.
+  if (pending.data?.status === 'pending' && known.isPending) return <Loading />;
   return (
     <Resource query={pending} notFound={<NoRequest />} whySignIn={text('whySignIn')}>
       {(approval) =>
         approval.status === 'pending' ? (
-          <ApprovalForm approval={approval} isRefetching={pending.isFetching} onRefetch={onRefetch} />
+          <ApprovalForm
+            approval={approval}
+            known={known}
+            isRefetching={pending.isFetching}
+            onRefetch={onRefetch}
+          />
         ) : (
           <Narrow isCentred>
             <EndedRequest approval={approval} />

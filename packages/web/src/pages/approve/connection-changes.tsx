@@ -8,6 +8,9 @@ import style from './approval-form.module.css';
 import { KEPT, type Terms } from './terms.ts';
 import { Rich, text } from './texts.ts';
 
+/** With more types of data, a sentence counts them. */
+export const MOST_NAMED = 6;
+
 interface ChangesProps {
   readonly approval: PendingApproval;
   readonly connection: Connection;
@@ -18,11 +21,12 @@ interface ChangesProps {
 export function ConnectionChanges(props: ChangesProps) {
   const { approval, connection, terms } = props;
   const { appName, scopes, expiresAt, dataFrom } = connection;
+  const { isSame } = findChanges(connection, terms);
   const now = { items: toList(scopes), until: formatLastDay(expiresAt), range: rangeText(dataFrom) };
   return (
     <div className={style['differences']}>
       {terms.chosen.length === 0 ? null : <Changes {...props} />}
-      <p>{text('sharedNow', now)}</p>
+      {isSame && terms.chosen.length > 0 ? null : <p>{text('sharedNow', now)}</p>}
       {appName === approval.app.name ? null : <p>{text('calledBefore', { name: appName })}</p>}
     </div>
   );
@@ -87,7 +91,9 @@ function toList(scopes: readonly string[]): string {
 
 /** The values of a sentence that says what goes on. */
 export function goesOnText(app: string, { scopes, expiresAt }: Connection) {
-  return { app, items: scopesInSentence(scopes), day: formatLastDay(expiresAt) };
+  const items =
+    scopes.length > MOST_NAMED ? text('manyTypes', { count: scopes.length }) : scopesInSentence(scopes);
+  return { app, items, day: formatLastDay(expiresAt) };
 }
 
 /** How far back the app sees. */

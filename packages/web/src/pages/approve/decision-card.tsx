@@ -13,12 +13,15 @@ import { SENSITIVE_SCOPES, scopesInSentence, scopeTitle } from '../../ui/scopes.
 import { Clock, formatDate, formatInstant, formatLastDay } from '../../ui/time.tsx';
 import { describeWithdrawal } from '../../ui/withdrawal.ts';
 import style from './approval-form.module.css';
-import { ConnectionChanges, ConnectionLink, findChanges, goesOnText } from './connection-changes.tsx';
+import {
+  ConnectionChanges,
+  ConnectionLink,
+  findChanges,
+  goesOnText,
+  MOST_NAMED,
+} from './connection-changes.tsx';
 import type { Terms } from './terms.ts';
 import { Rich, text } from './texts.ts';
-
-/** With more types of data, the sentence counts them, and their names follow in groups. */
-const MOST_NAMED = 6;
 
 interface DecisionProps {
   readonly approval: PendingApproval;

@@ -57,10 +57,10 @@ function selectionText(scopes: readonly RequestedScope[], chosen: readonly strin
   return text(chosen.length === 0 ? 'nothingSelected' : 'sharedIsSelected');
 }
 
-/** A group that starts collapsed unless some of it is shared already. */
+/** A group that starts collapsed, so that the decision is few stops of the keyboard away. */
 function Foldable({ group, ...choice }: Choice & { readonly group: ScopeGroup }) {
   const { title, note, items } = group;
-  const [isOpen, setOpen] = useState(() => items.some(({ alreadyShared }) => alreadyShared));
+  const [isOpen, setOpen] = useState(false);
   const panel = useId();
   const count = items.filter(({ scope }) => choice.chosen.includes(scope)).length;
   const names = formatList(items.map(({ scope }) => scopeTitle(scope)));

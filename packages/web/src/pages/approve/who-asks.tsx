@@ -1,4 +1,4 @@
-import { useKnownApps } from '../../api/grants.ts';
+import type { useKnownApps } from '../../api/grants.ts';
 import type { PendingApproval, RequestingApp } from '../../api/resources.ts';
 import { Monogram } from '../../ui/card.tsx';
 import { Notice } from '../../ui/notice.tsx';
@@ -9,7 +9,13 @@ import { findLookAlikes } from './look-alikes.ts';
 import { Rich, text } from './texts.ts';
 
 /** The page's heading: the app, who makes it, where the answer goes, why it asks, and whether it proved who it is. */
-export function WhoAsks({ approval }: { readonly approval: PendingApproval }) {
+export function WhoAsks({
+  approval,
+  known,
+}: {
+  readonly approval: PendingApproval;
+  readonly known: ReturnType<typeof useKnownApps>;
+}) {
   const { app, purpose, clientAuthenticated, connection, requestedScopes } = approval;
   const asksForMore = connection !== null && requestedScopes.some(({ alreadyShared }) => !alreadyShared);
   const title = text(asksForMore ? 'titleMore' : 'title', { app: app.name });
@@ -50,14 +56,19 @@ export function WhoAsks({ approval }: { readonly approval: PendingApproval }) {
         </p>
       )}
       {clientAuthenticated ? null : <Notice tone="warn" title={text('unproven', { app: app.name })} />}
-      <LookAlikes app={app} />
+      <LookAlikes app={app} known={known} />
     </section>
   );
 }
 
 /** Warns of other apps of the person with the same name. */
-function LookAlikes({ app }: { readonly app: RequestingApp }) {
-  const known = useKnownApps();
+function LookAlikes({
+  app,
+  known,
+}: {
+  readonly app: RequestingApp;
+  readonly known: ReturnType<typeof useKnownApps>;
+}) {
   if (known.isError) {
     return <Notice tone="warn" title={text('lookAlikeUnchecked', { app: app.name })} />;
   }
