@@ -1,12 +1,12 @@
 import type { AppUsage, RefusalCount } from '@phds/contracts/phds/consent/v1/access_pb';
 import type { Turns } from '@phds/service-kit/batcher';
 import { notFound } from '@phds/service-kit/errors';
-import { execute, select } from '@phds/service-kit/postgres/sql';
+import { execute, readStatement, select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
 import { appCounts, type DayRange, within } from './counts-sql.ts';
 
-const COUNT_MAX = 0x7fff_ffff;
+const ADD_REFUSALS = readStatement(new URL('../store/sql/add-refusals.sql', import.meta.url));
 
 export type Usage = ReturnType<typeof createUsage>;
 
@@ -55,37 +55,8 @@ export function selectUsage(clientId: string, range: DayRange | null): Sql {
     WHERE ${within(range)} GROUP BY c.day, c.endpoint ORDER BY c.day DESC, c.endpoint`;
 }
 
-/**
- * In key order, so that concurrent gateways do not deadlock. The person's history gets the attempts since they narrowed or ended the grant;
- * the lock on it waits for an erasure.
- */
 async function addRefusals(pool: pg.Pool, refusals: readonly RefusalCount[]): Promise<void> {
-  const attempts = refusals.filter(({ grantId }) => grantId !== '');
-  await execute(pool)`
-    WITH narrowed AS MATERIALIZED (
-      SELECT id FROM consent_grant
-      WHERE id = ANY(${attempts.map(({ grantId }) => grantId)}::text[]) AND revoked_by IS NULL
-        AND (revoked_at IS NOT NULL OR expires_at > statement_timestamp())
-      ORDER BY id FOR KEY SHARE
-    ), attempted AS (
-      INSERT INTO refused_read AS r (grant_id, day, count)
-      SELECT g.id, n.day, least(sum(n.count), ${COUNT_MAX})::int
-      FROM unnest(${attempts.map(({ grantId }) => grantId)}::text[], ${attempts.map(({ date }) => date)}::date[],
-        ${attempts.map(({ count }) => count)}::int[]) AS n(grant_id, day, count)
-      JOIN narrowed g ON g.id = n.grant_id
-      GROUP BY g.id, n.day ORDER BY g.id, n.day
-      ON CONFLICT (grant_id, day) DO UPDATE SET count = least(r.count::bigint + excluded.count, ${COUNT_MAX})::int
-    )
-    INSERT INTO refused_request AS r (client_id, day, endpoint, status, count, without_key)
-    SELECT n.client_id, n.day, n.endpoint, n.status, least(sum(n.count), ${COUNT_MAX})::int,
-      least(sum(n.without_key), ${COUNT_MAX})::int
-    FROM unnest(${refusals.map(({ clientId }) => clientId)}::text[], ${refusals.map(({ date }) => date)}::date[],
-      ${refusals.map(({ endpoint }) => endpoint)}::text[], ${refusals.map(({ status }) => status)}::int[],
-      ${refusals.map(({ count }) => count)}::int[], ${refusals.map(({ withoutKey }) => withoutKey)}::int[])
-      AS n(client_id, day, endpoint, status, count, without_key)
-    JOIN app a ON a.client_id = n.client_id
-    GROUP BY n.client_id, n.day, n.endpoint, n.status ORDER BY n.client_id, n.day, n.endpoint, n.status
-    ON CONFLICT (client_id, day, endpoint, status)
-    DO UPDATE SET count = least(r.count::bigint + excluded.count, ${COUNT_MAX})::int,
-      without_key = least(r.without_key::bigint + excluded.without_key, ${COUNT_MAX})::int`;
+  const columns = ['clientId', 'date', 'endpoint', 'status', 'count', 'withoutKey', 'grantId'] as const;
+  const values = columns.map((column) => refusals.map((refusal) => refusal[column]));
+  await pool.query({ ...ADD_REFUSALS, values });
 }

@@ -7,7 +7,7 @@ import {
 } from '@phds/contracts/phds/consent/v1/events_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
-import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import { execute, readStatement, select, transact } from '@phds/service-kit/postgres/sql';
 import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
 import sql, { Sql } from 'sql-template-tag';
@@ -139,13 +139,12 @@ function parseChange({ userId, category, at, latestReadingAt }: DataChangeMessag
   };
 }
 
+const ADD_DATA_CHANGES = readStatement(new URL('sql/add-data-changes.sql', import.meta.url));
+
 /**
- * Adds `data.updated` for the live grants that share the category and, with a day's margin for time zones, the time of a changed reading.
- * It is due after DATA_DELAY_MS, and `spacingMs` after the one before was due, and takes up the changes reported until it is sent. An app
- * without an endpoint gets none. Reporting a change twice makes at most one event more.
- *
- * One statement, which finds the people's grants by index. The lock keeps a grant from being erased until the commit. Postgres checks the
- * unique index of unsent events again after it has waited for a sender, so a change is never added to an event that is being sent.
+ * Adds `data.updated` to the grants that share what has changed. It is due after DATA_DELAY_MS, and `spacingMs` after the one before was
+ * due, and takes up the changes reported until it is sent. An app without an endpoint gets none. Reporting a change twice makes at most one
+ * event more.
  */
 async function addDataChanges(
   pool: pg.Pool,
@@ -153,37 +152,15 @@ async function addDataChanges(
   spacingMs: number,
 ): Promise<void> {
   if (changes.length === 0) return;
-  const delayMs = Math.min(DATA_DELAY_MS, spacingMs);
-  await execute(pool)`
-    INSERT INTO webhook_event AS e (endpoint_id, grant_id, sub_hash, type, content, next_attempt_at, started_at)
-    SELECT w.id, g.id, sub_hash(g.user_ref, g.client_id), 'data.updated', c.content, due.at, due.at
-    FROM consent_grant g
-    JOIN webhook_endpoint w ON w.client_id = g.client_id AND 'data.updated' = ANY(w.events) AND w.disabled_reason IS NULL
-    JOIN app a ON a.client_id = g.client_id AND a.status = 'active'
-    CROSS JOIN LATERAL (
-      SELECT jsonb_build_object('categories', jsonb_agg(DISTINCT n.category),
-        'lastDataAt', ${toIsoText(sql`max(n.at)`)}) AS content
-      FROM unnest(${changes.map(({ userId }) => userId)}::text[], ${changes.map(({ category }) => category)}::text[],
-        ${changes.map(({ category }) => scopeOfCategory(category))}::text[], ${changes.map(({ at }) => at.toISOString())}::timestamptz[],
-        ${changes.map(({ latestReadingAt }) => latestReadingAt.toISOString())}::timestamptz[])
-        AS n(user_id, category, scope, at, latest_reading_at)
-      WHERE n.user_id = g.user_id AND n.scope = ANY(g.scopes)
-        AND (g.data_from IS NULL OR n.latest_reading_at >= g.data_from - interval '1 day')
-      HAVING count(*) > 0
-    ) c
-    CROSS JOIN LATERAL (
-      SELECT greatest(statement_timestamp() + make_interval(secs => ${delayMs / 1_000}::double precision), (
-        SELECT l.started_at + make_interval(secs => ${spacingMs / 1_000}::double precision) FROM webhook_event l
-        WHERE l.grant_id = g.id AND l.type = 'data.updated' ORDER BY l.number DESC LIMIT 1)) AS at
-    ) due
-    WHERE g.user_id = ANY(${[...new Set(changes.map(({ userId }) => userId))]}::text[])
-      AND g.closed_at IS NULL AND ${LIVE}
-    ORDER BY g.id FOR KEY SHARE OF g
-    ON CONFLICT (grant_id) WHERE type = 'data.updated' AND state = 'pending' AND attempts = 0
-    DO UPDATE SET endpoint_id = excluded.endpoint_id, content = jsonb_build_object(
-      'categories', (SELECT jsonb_agg(DISTINCT each) FROM jsonb_array_elements(
-        (e.content->'categories') || (excluded.content->'categories')) each),
-      'lastDataAt', greatest(e.content->>'lastDataAt', excluded.content->>'lastDataAt'))`;
+  const columns = [
+    changes.map(({ userId }) => userId),
+    changes.map(({ category }) => category),
+    changes.map(({ category }) => scopeOfCategory(category)),
+    changes.map(({ at }) => at.toISOString()),
+    changes.map(({ latestReadingAt }) => latestReadingAt.toISOString()),
+  ];
+  const times = [Math.min(DATA_DELAY_MS, spacingMs) / 1_000, spacingMs / 1_000];
+  await pool.query({ ...ADD_DATA_CHANGES, values: [...columns, ...times] });
 }
 
 /**
