@@ -49,24 +49,6 @@ describe('PutReadings', () => {
     expect(after.data[2].value).toBe(70);
   });
 
-  test('readings that differ in type, start, end, source or user are different readings', async () => {
-    const base = ['Heart Rate', '2026-01-02T10:00:00Z', 60] as const;
-    const result = await harness.putReadings('keys', [
-      reading(...base),
-      reading('Resting HR', base[1], base[2]),
-      reading(base[0], '2026-01-02T10:00:00.001Z', base[2]),
-      reading(base[0], base[1], base[2], { end: '2026-01-02T10:01:00Z' }),
-      reading(base[0], base[1], base[2], { source: 'iphone' }),
-      reading(base[0], base[1], base[2], { source: 'null' }),
-    ]);
-    expect(result.inserted).toBe(6);
-    await harness.putReadings('keys-2', [reading(...base)]);
-    const ids = new Set(
-      [...(await heartOf('keys')).data, ...(await heartOf('keys-2')).data].map(({ id }) => id),
-    );
-    expect(ids.size).toBe(7);
-  });
-
   test('within a batch the last of a key is kept and the others count as unchanged', async () => {
     const values = [60, 61, 62].map((value) => reading('Heart Rate', '2026-01-02T10:00:00Z', value));
     expect(await harness.putReadings('twice', values)).toMatchObject({
@@ -124,31 +106,6 @@ describe('PutReadings', () => {
 });
 
 describe('DeleteReadings', () => {
-  test('deletes by natural key and by window, once, and keeps the counts correct', async () => {
-    const starts = [
-      '2026-01-01T00:00:00Z',
-      '2026-01-02T00:00:00Z',
-      '2026-01-03T00:00:00Z',
-      '2026-01-04T00:00:00Z',
-    ];
-    await harness.putReadings('deleted', [
-      ...starts.map((start) => reading('Heart Rate', start, 60)),
-      ...starts.map((start) => reading('Heart Rate', start, 60, { source: 'iphone' })),
-      reading('Steps', starts[0] ?? '', 5),
-    ]);
-    const byKey = { type: 'heart-rate', start: at(starts[0] ?? ''), source: 'apple-watch' };
-    const request = {
-      userId: 'deleted',
-      keys: [byKey, { ...byKey, source: 'csv' }],
-      windows: [{ type: 'Heart Rate', source: 'iphone', from: at(starts[1] ?? ''), to: at(starts[3] ?? '') }],
-    };
-    expect((await harness.ingestion.deleteReadings(request)).deleted).toBe(3);
-    expect((await harness.ingestion.deleteReadings(request)).deleted).toBe(0);
-    expect((await heartOf('deleted')).pagination.total).toBe(5);
-    const everything = { userId: 'deleted', windows: [{ type: 'Heart Rate' }] };
-    expect((await harness.ingestion.deleteReadings(everything)).deleted).toBe(5);
-  });
-
   test('an invalid key or window is named and nothing is deleted', async () => {
     await harness.putReadings('kept', [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)]);
     const refusal = await refusalOf(

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { METRICS } from '@phds/catalog/metrics';
 import { TIME_ZONE_NAMES } from '@phds/catalog/time-zone-names';
 import { createSummaries } from '../src/summaries.ts';
@@ -8,26 +8,6 @@ import { PATIENT_SCANS } from './patient-scans.ts';
 import { row, shareWritingHarness } from './writing-harness.ts';
 
 const harness = await shareWritingHarness();
-
-describe('the tables derived from readings', () => {
-  test('are correct under concurrent importers, deletions and moves of zone', async () => {
-    const minutes = Array.from({ length: 600 }, (_, n) =>
-      new Date(Date.UTC(2025, 9, 25, 20, n)).toISOString(),
-    );
-    const batch = minutes.map((start, n) => row('heart-rate', start, 40 + (n % 100)));
-    const steps = minutes.map((start, n) =>
-      row('steps', start, n % 7, { source: n % 2 === 0 ? 'iphone' : 'apple-watch' }),
-    );
-    await Promise.all([
-      ...Array.from({ length: 20 }, (_, n) =>
-        harness.put('at-once', n % 2 === 0 ? [...batch, ...steps] : [...steps, ...batch].toReversed()),
-      ),
-      ...Array.from({ length: 5 }, (_, n) => harness.remove('at-once', batch.slice(n * 50, n * 50 + 100))),
-      harness.profiles.put('at-once', { timeZone: 'Europe/Berlin' }),
-    ]);
-    await harness.expectDerived('at-once');
-  });
-});
 
 test('a zone that Postgres does not know is refused and changes nothing', async () => {
   await harness.profiles.put('martian', { timeZone: 'Europe/Berlin' });

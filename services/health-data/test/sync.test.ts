@@ -88,19 +88,6 @@ describe('changes', () => {
 });
 
 describe('a data window', () => {
-  test('hides changes and deletions before its first day, also from lastDataAt', async () => {
-    const about = { dataFrom: '2026-01-10' };
-    await harness.putReadings('hidden', [heart(9), heart(11)]);
-    const { sync } = await ask('hidden', { about });
-    await remove('hidden', 9);
-    await harness.putReadings('hidden', [heart(8)]);
-    expect(await ask('hidden', { about, since: sync.cursor })).toMatchObject({
-      data: [],
-      sync: { lastDataAt: sync.lastDataAt },
-    });
-    expect(daysOf(await ask('hidden', { about }))).toEqual([11]);
-  });
-
   test('that begins earlier than at the cursor ends it; one that begins later does not', async () => {
     await harness.putReadings('window', [heart(5), heart(15)]);
     const { sync } = await ask('window', { about: { dataFrom: '2026-01-10' } });
@@ -125,17 +112,6 @@ describe('a data window', () => {
     await harness.ingestion.putProfile({ userId: 'zone', timeZone: 'Pacific/Auckland' });
     expect(await reasonOf(ask('zone', { about, since: moved.sync.cursor }))).toBe('cursor_expired');
   });
-});
-
-test('each page is recorded before it is released, and withheld when the access is not alive', async () => {
-  await harness.putReadings('judged', [heart(1), heart(2)]);
-  harness.consent.forget();
-  await ask('judged');
-  expect(harness.consent.accesses).toMatchObject([
-    { endpoint: '/api/v1/health-data/heart', scope: 'read:health-data:heart', recordCount: 2 },
-  ]);
-  harness.consent.judge = () => Verdict.GRANT_REVOKED;
-  expect(await reasonOf(ask('judged'))).toBe('unauthorized');
 });
 
 describe('a cursor expires', () => {
@@ -236,6 +212,13 @@ describe('changes that an app may not see', () => {
       harness.putReadings(userId, [heart(15, Math.random() * 50 + 50)]),
     'before the data window': (userId: string) =>
       harness.putReadings(userId, [glucose(1 + Math.floor(Math.random() * 8))]),
+    'before the data window, that deletes': async (userId: string) => {
+      await harness.putReadings(userId, [glucose(5)]);
+      await harness.ingestion.deleteReadings({
+        userId,
+        windows: [{ type: 'Glucose', to: at('2026-01-09T00:00:00Z') }],
+      });
+    },
   };
 
   test.each(Object.entries(hide))(
