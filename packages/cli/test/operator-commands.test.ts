@@ -48,6 +48,12 @@ Page 2 of 3, 250 in total.
   );
 });
 
+test('the app that an argument names is a line for each field, of which scripts take `seen`', () => {
+  const apps = [{ fingerprint: '0ab', app: { clientId: 'app_1', name: 'Pulse' } }];
+  const answer = reflect(ListAllAppsResponseSchema, create(ListAllAppsResponseSchema, { apps, total: 1 }));
+  expect(toText(answer, rowOf('apps show'), 1)).toMatch(/^app +app_1\nname +Pulse\n[\s\S]*\nseen +0ab\n$/);
+});
+
 test('one thing is a line for each field that has a value, and zero is one', () => {
   const answer = reflect(GetPersonResponseSchema, create(GetPersonResponseSchema, { endedGrants: 12 }));
   expect(toText(answer, rowOf('people show'), 1)).toBe(
