@@ -38,7 +38,7 @@ beforeEach(async () => {
   });
   server.on('request', provider);
   stop = () => void server.close().closeAllConnections();
-  jest.spyOn(console, 'warn').mockReturnValue();
+  jest.spyOn(console, 'info').mockReturnValue();
   const execute = [openid.allowInsecureRequests];
   client = await openid.discovery(new URL(url), CLIENT_ID, SECRET, undefined, { execute });
   browser = new SmallBrowser(url);

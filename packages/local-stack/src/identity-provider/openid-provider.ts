@@ -1,9 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { SIGNATURE_ALGORITHM } from '@phds/service-kit/trust/keys';
-import { LRUCache } from 'lru-cache';
 import {
-  type Adapter,
-  type AdapterPayload,
   type ClientMetadata,
   type Configuration,
   type Grant,
@@ -14,50 +11,6 @@ import {
 import { renderErrorPage, renderSignedOutPage, renderSignOutPage } from './pages.ts';
 import type { UserDirectory } from './users.ts';
 import { SESSION_SECONDS } from './users.ts';
-
-const MAX_ITEMS = 10_000;
-
-/**
- * Keeps one kind of the provider's state (sessions, interactions, codes, …) in memory, so everybody is signed out when the provider
- * restarts. The package's own adapter warns on the console that it is for development only, and keeps a thousand items of all kinds
- * together.
- */
-class MemoryAdapter implements Adapter {
-  readonly #items = new LRUCache<string, AdapterPayload>({ max: MAX_ITEMS });
-  readonly #idsByUid = new LRUCache<string, string>({ max: MAX_ITEMS });
-
-  async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void> {
-    // A ttl of 0 means none.
-    this.#items.set(id, payload, { ttl: (expiresIn ?? 0) * 1000 });
-    if (payload.uid !== undefined) this.#idsByUid.set(payload.uid, id);
-  }
-
-  async find(id: string): Promise<AdapterPayload | undefined> {
-    return this.#items.get(id);
-  }
-
-  async findByUid(uid: string): Promise<AdapterPayload | undefined> {
-    return this.#items.get(this.#idsByUid.get(uid) ?? '');
-  }
-
-  /** Only the device flow has user codes, and it is off. */
-  async findByUserCode(): Promise<undefined> {
-    return undefined;
-  }
-
-  async consume(id: string): Promise<void> {
-    const item = this.#items.get(id);
-    if (item !== undefined) item['consumed'] = Math.floor(Date.now() / 1000);
-  }
-
-  async destroy(id: string): Promise<void> {
-    this.#items.delete(id);
-  }
-
-  async revokeByGrantId(grantId: string): Promise<void> {
-    for (const [id, item] of this.#items.entries()) if (item.grantId === grantId) this.#items.delete(id);
-  }
-}
 
 /** The service as a client of the provider. */
 interface OpenIdClient {
@@ -87,7 +40,8 @@ const WEEK_SECONDS = 7 * 24 * 60 * MINUTE;
 
 /**
  * Creates an OpenID provider with one client, which needs no consent. Its interaction, i.e. who the person is, is at
- * `/interaction/:uid`. People stay signed in for a week, longer than an ID token lasts, so that the next sign-in asks nothing.
+ * `/interaction/:uid`. People stay signed in for a week, longer than an ID token lasts, so that the next sign-in asks nothing. The
+ * package keeps the state in memory: everybody is signed out when the provider restarts.
  */
 export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
   const provider = new Provider(options.issuer, toConfiguration(options));
@@ -113,7 +67,6 @@ function toConfiguration(options: OpenIdProviderOptions): Configuration {
   const { privateKeyPem, users, idTokenSeconds = SESSION_SECONDS } = options;
   const key = createPrivateKey(privateKeyPem).export({ format: 'jwk' });
   return {
-    adapter: MemoryAdapter,
     clients: [toClient(options)],
     // Without a `kid`, the package uses the thumbprint, as the session issuer does.
     jwks: { keys: [{ ...key, alg: SIGNATURE_ALGORITHM, use: 'sig' } as never] },
