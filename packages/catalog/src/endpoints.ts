@@ -57,7 +57,7 @@ const TABLE = [
 export type EndpointId = (typeof TABLE)[number][0];
 
 /** The scope that opens one health-data category. */
-export type CategoryScope = `read:health-data:${Category}`;
+type CategoryScope = `read:health-data:${Category}`;
 
 /** A scope that opens at least one data endpoint. There are no other scopes. */
 export type EndpointScope = NonNullable<(typeof TABLE)[number][2]> | CategoryScope;

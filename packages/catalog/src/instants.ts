@@ -4,7 +4,7 @@ const DATE = /^(?!0000)\d{4}-\d{2}-\d{2}$/;
 const INSTANT = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Zz]|[ +-]\d{2}:\d{2})$/;
 
 /** An RFC 3339 instant as it was written: the moment, and its offset from UTC. */
-export interface ZonedInstant {
+interface ZonedInstant {
   readonly at: Date;
   readonly offsetMinutes: number;
 }

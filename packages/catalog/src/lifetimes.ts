@@ -52,7 +52,7 @@ export const GRANT_DAYS_CHOICES = [1, 30, 90, 180, 365] as const;
 export const GRANT_DAYS_DEFAULT: GrantDays = 90;
 
 /** A selectable lifetime of a consent grant, in days. */
-export type GrantDays = (typeof GRANT_DAYS_CHOICES)[number];
+type GrantDays = (typeof GRANT_DAYS_CHOICES)[number];
 
 export function isGrantDays(days: number): days is GrantDays {
   return (GRANT_DAYS_CHOICES as readonly number[]).includes(days);

@@ -2,7 +2,7 @@ import type { Category } from './categories.ts';
 import { CATEGORY_SLUGS } from './categories.ts';
 
 /** How a type is summarised: averaged, or summed to daily totals. */
-export type MetricKind = 'average' | 'additive';
+type MetricKind = 'average' | 'additive';
 
 type Row = readonly [
   key: string,
@@ -70,7 +70,7 @@ export type MetricKey = TableRow[0];
 export type MetricName = TableRow[1];
 
 /** Usual range for healthy adults, inclusive. Informational, not for diagnosis. */
-export interface ReferenceRange {
+interface ReferenceRange {
   readonly low: number;
   readonly high: number;
   readonly source: string;

@@ -18,7 +18,7 @@ export interface ScopeText {
 }
 
 /** A scope as published by `GET /oauth/scopes`, with its English texts. */
-export interface ScopeEntry extends ScopeText {
+interface ScopeEntry extends ScopeText {
   readonly scope: Scope;
   /** Whether the approval screen marks the scope as sensitive. */
   readonly sensitive: boolean;

@@ -4,7 +4,7 @@ import { createProgram } from './program.ts';
 import type { Shell } from './shell.ts';
 
 /** Adds commands and hooks to a program. */
-export type Extend = (program: Command, shell: Shell) => void;
+type Extend = (program: Command, shell: Shell) => void;
 
 /** Runs the command that the arguments of the process name, and sets the exit code. */
 export async function runProgram(extend?: Extend): Promise<void> {

@@ -45,7 +45,7 @@ export interface FakeIngestion extends AsyncDisposable {
 }
 
 /** The state of an import in the service. */
-export interface FakeImport {
+interface FakeImport {
   readonly format: string;
   readonly digest: string;
   readonly size: bigint;

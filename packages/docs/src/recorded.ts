@@ -16,7 +16,7 @@ export interface Recorded {
 }
 
 /** A recorded exchange as text. */
-export interface RenderedExample {
+interface RenderedExample {
   readonly request: string;
   readonly answer: string;
 }

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 export const GUIDES_DIRECTORY = resolve(import.meta.dirname, '../../../docs/partners');
 
 /** A page of the documentation, as Markdown. */
-export interface SourcePage {
+interface SourcePage {
   /** Name of the page: of its file in docs/partners, without `.md`. */
   readonly slug: string;
   readonly markdown: string;

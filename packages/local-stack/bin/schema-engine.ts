@@ -25,7 +25,7 @@ type EngineClass = typeof SchemaEngine;
  * Runs Prisma's schema engine, taken from its WebAssembly package, on a database. `prisma migrate` would do the same but downloads its
  * engine when it first runs. For comparisons during development and in CI; deployments apply migrations without it.
  */
-export async function withSchemaEngine<T>(
+async function withSchemaEngine<T>(
   { connectionString, schema, datamodel }: EngineOptions,
   use: (engine: SchemaEngine) => Promise<T>,
 ): Promise<T> {

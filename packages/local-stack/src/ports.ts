@@ -48,7 +48,7 @@ const SINGLE: Readonly<Record<SinglePort, { variable: string; fallback: number; 
 const SINGLE_NAMES = Object.keys(SINGLE) as SinglePort[];
 
 /** A port with its name for error messages. */
-export interface NamedPort {
+interface NamedPort {
   readonly port: number;
   readonly what: string;
   readonly variable: string;

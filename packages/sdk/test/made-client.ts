@@ -2,7 +2,7 @@ import { type Client, type ClientOptions, createClient } from '../src/client.ts'
 import { memoryTokenStore, type TokenSet, type TokenStore } from '../src/token-store.ts';
 import { type Reply, ScriptedService, type Sent, SleepingClock } from './scripted-service.ts';
 
-export interface MadeClient {
+interface MadeClient {
   readonly client: Client;
   readonly service: ScriptedService;
   readonly clock: SleepingClock;

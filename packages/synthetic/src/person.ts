@@ -107,7 +107,7 @@ export interface Workout {
 }
 
 /** The measuring rates of the devices. */
-export interface Devices {
+interface Devices {
   /** Seconds between heart rates, at rest and in workouts. */
   readonly heartRateSeconds: number;
   readonly workoutHeartRateSeconds: number;

@@ -8,7 +8,7 @@ import { createRandom, type Random } from './random.ts';
 import type { Timeline } from './timeline.ts';
 
 /** A record in the form of the ingestion rpc. */
-export type SyntheticHealthRecord = MessageInitShape<typeof HealthRecordSchema>;
+type SyntheticHealthRecord = MessageInitShape<typeof HealthRecordSchema>;
 
 /** The content of a record, by its kind. */
 type HealthRecordContent = NonNullable<SyntheticHealthRecord['record']>;

@@ -30,7 +30,7 @@ import { toRedirectHost } from './redirect-uri.ts';
 
 export type Apps = ReturnType<typeof createApps>;
 
-export interface AppsDependencies {
+interface AppsDependencies {
   readonly apps: AppStore;
   readonly ledger: ConsentLedger;
   readonly keySource: Pick<KeySource, 'mayFetch'>;

@@ -33,7 +33,7 @@ import { addSeconds } from './token.ts';
 /** Prefix of every `request_uri` (RFC 9126 section 2.2). */
 const REQUEST_URI_PREFIX = 'urn:ietf:params:oauth:request_uri:';
 
-export interface AuthorizationsDependencies {
+interface AuthorizationsDependencies {
   readonly clients: ClientAuthentication;
   readonly apps: AppStore;
   readonly authorizations: AuthorizationStore;

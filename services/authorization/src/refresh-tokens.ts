@@ -18,7 +18,7 @@ import type { TokenFamily, TokenStore } from './token.ts';
 const FORM = /^(phds_rt_[0-9A-Za-z]{49})_(0|[1-9][0-9]{0,8})_[0-9A-Za-z]{43}$/;
 
 /** What a text in the form of a refresh token claims. */
-export interface ClaimedToken {
+interface ClaimedToken {
   readonly text: string;
   readonly secret: string;
   readonly familyId: string;

@@ -152,7 +152,7 @@ const FIND_ACCESS = readStatement(new URL('store/sql/find-access-token.sql', imp
 const INSERT_OWN = readStatement(new URL('store/sql/insert-own-tokens.sql', import.meta.url));
 
 /** A token of an app itself, to store. */
-export type NewAccessToken = Pick<
+type NewAccessToken = Pick<
   AccessToken,
   'hash' | 'clientId' | 'scopes' | 'jkt' | 'appEpoch' | 'issuedAt' | 'expiresAt'
 >;

@@ -37,7 +37,7 @@ const GATEWAY = ['gateway'];
 // Authorization checks that a request is still undecided before it refuses it because of the app's settings.
 const GATEWAY_OR_AUTHORIZATION = ['gateway', 'authorization'];
 
-export interface ConsentServiceParts {
+interface ConsentServiceParts {
   readonly maxLivePerApp: number;
   readonly decisions: Decisions;
   readonly pools: { readonly ordinary: pg.Pool };

@@ -47,7 +47,7 @@ export const WEBHOOK_KEY = randomBytes(32).toString('base64');
 /** A consent service with its own database, and its callers. */
 export type RunningService = Awaited<ReturnType<typeof startConsent>>;
 
-export interface RunningServiceOptions {
+interface RunningServiceOptions {
   readonly settings?: Record<string, string>;
   readonly constants?: Partial<typeof CONSTANTS>;
   readonly overrides?: Overrides;
@@ -242,7 +242,7 @@ export async function openPending(
   return id;
 }
 
-export interface ApprovalOptions {
+interface ApprovalOptions {
   readonly requested?: string[];
   readonly approved?: string[];
   readonly days?: number;

@@ -59,7 +59,7 @@ interface Call {
 }
 
 /** Fake versions of the three services behind a gateway. They answer as the test says, over real gRPC. */
-export interface FakeBackends extends AsyncDisposable {
+interface FakeBackends extends AsyncDisposable {
   readonly calls: Call[];
   /** Replaces all answers set before. */
   answer(answers: Answers): void;

@@ -19,7 +19,7 @@ export interface Deviation {
 }
 
 /** A provider that answers as a test says, also wrongly. It checks the client, the redirect URI and PKCE as a right one does. */
-export interface FakeOpenidProvider extends AsyncDisposable {
+interface FakeOpenidProvider extends AsyncDisposable {
   readonly issuer: string;
   /** Environment of a gateway that is its client. */
   readonly settings: Readonly<Record<string, string>>;

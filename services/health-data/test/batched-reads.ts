@@ -19,7 +19,7 @@ export interface BatchedRead {
 export type Outcome = ReadResponse | AppError;
 
 /** Sends reads in one message, as a gateway does. */
-export type ReadAll = (reads: readonly BatchedRead[]) => Promise<Outcome[]>;
+type ReadAll = (reads: readonly BatchedRead[]) => Promise<Outcome[]>;
 
 export function createReadAll({ reads: client }: Harness): ReadAll {
   const read = createBatchedCalls({

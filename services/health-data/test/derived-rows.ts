@@ -18,7 +18,7 @@ export function computeDerived(readings: readonly ReadingRow[]): string[] {
   return [...computeCounts(readings), ...computeQuarters(readings)].sort();
 }
 
-export function computeCounts(readings: readonly ReadingRow[]): string[] {
+function computeCounts(readings: readonly ReadingRow[]): string[] {
   const covered = readings.flatMap(({ type, start }) => [
     `${type} day ${new Date(start).toISOString().slice(0, 10)}`,
     `${type} all -infinity`,

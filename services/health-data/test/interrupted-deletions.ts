@@ -2,7 +2,7 @@ import type { TestDatabase } from '@phds/test-kit/databases';
 import pg from 'pg';
 
 /** Cancels statements that delete readings, as the server does at the statement timeout. */
-export interface Interrupter extends AsyncDisposable {
+interface Interrupter extends AsyncDisposable {
   /** An SQL condition; `gone` is the table of the rows that the statement deletes. */
   cancelWhen(condition: string): Promise<unknown>;
   cancelNothing(): Promise<unknown>;

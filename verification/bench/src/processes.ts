@@ -40,7 +40,7 @@ export function cpuSeconds(pid: number): number {
 }
 
 /** The same of a process without its descendants. */
-export function ownCpuSeconds(pid: number): number {
+function ownCpuSeconds(pid: number): number {
   return readStat(pid)?.seconds ?? 0;
 }
 

@@ -13,7 +13,7 @@ const createIgnore: typeof import('@balena/dockerignore').default = createRequir
 );
 
 /** The stages that collect the files of an image, in deploy/Dockerfile. */
-export type FilesStage = 'service-files' | 'operator-files' | 'evaluation-files';
+type FilesStage = 'service-files' | 'operator-files' | 'evaluation-files';
 
 /**
  * Results of packages/local-stack/bin/generate.ts, with the fingerprints of their sources. The image makes again what has other sources

@@ -2,7 +2,7 @@ import { expectStatus } from '@phds/running-system/partner-app';
 import { type Answer, send } from '@phds/running-system/request';
 
 /** The person's decision on the approval screen. */
-export type Decision = { readonly share: readonly string[]; readonly days?: number } | 'deny';
+type Decision = { readonly share: readonly string[]; readonly days?: number } | 'deny';
 
 /** The header field of a request from one of our pages. */
 const FROM_OUR_PAGE = { 'Sec-Fetch-Site': 'same-origin' } as const;

@@ -13,7 +13,7 @@ export interface RawOutcome {
   readonly isOpened: boolean;
 }
 
-export interface RawCall {
+interface RawCall {
   readonly path: string;
   readonly authorization: string | null;
   readonly bytes: Buffer;

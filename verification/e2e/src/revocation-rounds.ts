@@ -13,7 +13,7 @@ const HEART_PATHS = ['/api/v1/health-data/heart', '/fhir/R4/Observation?category
 const PROFILE_PATH = '/api/v1/profile';
 const USERLESS = { grant_type: 'client_credentials' } as const;
 
-export interface RoundsOptions {
+interface RoundsOptions {
   readonly gateways: readonly string[];
   /** Their rounds run in parallel; the rounds of one person run one after the other. */
   readonly people: readonly PersonWithApp[];

@@ -10,7 +10,7 @@ import { SignInVisit } from './sign-in-visit.ts';
 const BOTH = [HEART, PROFILE];
 
 /** Secrets that must not appear in any log or table, by name. */
-export interface CollectedSecrets {
+interface CollectedSecrets {
   readonly secrets: Map<string, string>;
   /** Values of `state`, which the table of open authorizations stores but no log may contain. */
   readonly states: Map<string, string>;

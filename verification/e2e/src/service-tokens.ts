@@ -5,7 +5,7 @@ import { CALLERS, type Caller } from '@phds/service-kit/keys/key-files';
 import { SignJWT } from 'jose';
 
 /** What a service token says; the defaults are those of a valid one. */
-export interface ServiceTokenClaims {
+interface ServiceTokenClaims {
   readonly caller: string;
   readonly audience: string;
   /** Name in the key set; the caller by default. */

@@ -148,7 +148,7 @@ export class Timeline {
   }
 }
 
-export interface SuiteOptions {
+interface SuiteOptions {
   readonly faults: readonly Fault[];
   /** Duration of each fault. Milliseconds. */
   readonly milliseconds: number;

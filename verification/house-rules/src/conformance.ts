@@ -19,7 +19,7 @@ export function readStatements(specification: string): Map<string, string[]> {
   return sections;
 }
 
-export interface ConformanceRow {
+interface ConformanceRow {
   /** The first words of the first and of the last statement that the row covers. */
   readonly first: string;
   readonly last: string;

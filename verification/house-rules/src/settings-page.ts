@@ -9,13 +9,13 @@ import { configSchema as healthData } from '../../../services/health-data/src/co
 import { type SettingRow, toSettingRows } from './settings-table.ts';
 
 /** A heading of the page and the rows below it. */
-export interface SettingsSection {
+interface SettingsSection {
   readonly heading: string;
   readonly rows: readonly SettingRow[];
 }
 
 /** The settings of one service or command. */
-export interface SettingsOwner {
+interface SettingsOwner {
   readonly name: string;
   readonly rows: readonly SettingRow[];
 }

@@ -38,7 +38,7 @@ export async function findLaunchOptions(): Promise<LaunchOptions | null> {
 }
 
 /** A Chromium to which other processes connect. */
-export interface ServedChromium {
+interface ServedChromium {
   /** For `chromium.connectOverCDP`. */
   readonly url: string;
   close(): Promise<void>;

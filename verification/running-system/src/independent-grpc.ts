@@ -39,7 +39,7 @@ const OPTIONS: Options = {
 type Rpc = MethodDefinition<object, object>;
 
 /** One rpc as the .proto files describe it. */
-export interface DescribedRpc {
+interface DescribedRpc {
   readonly service: DatabaseService;
   /** `/phds.consent.v1.ConsentService/ListGrants` */
   readonly path: string;
@@ -47,7 +47,7 @@ export interface DescribedRpc {
 }
 
 /** The content of a failed call, decoded from `grpc-status-details-bin`. */
-export interface CallFailure {
+interface CallFailure {
   readonly code: number;
   readonly message: string;
   readonly detail: Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@ import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { REASON_METADATA } from '@phds/service-kit/rpc/context';
 
 /** A reading in the JSON form of the ingestion rpc; instants are RFC 3339. */
-export interface ReadingJson {
+interface ReadingJson {
   readonly type: string;
   readonly start: string;
   readonly end?: string;

@@ -74,7 +74,7 @@ function databaseDirectory({ logs }: RunningStack): string {
  * Ends the database server of a data directory and waits until it and its sessions have ended. A killed server (SIGKILL) leaves sessions,
  * which may commit once more; SIGQUIT is the crash that ends them.
  */
-export async function endServer(directory: string, signal: 'SIGQUIT' | 'SIGINT'): Promise<void> {
+async function endServer(directory: string, signal: 'SIGQUIT' | 'SIGINT'): Promise<void> {
   const pid = await readServerPid(directory);
   process.kill(pid, signal);
   await eventually(() => !isAlive(pid));

@@ -41,14 +41,14 @@ export interface Approval {
 }
 
 /** The result of an approval. */
-export interface ApprovedCode {
+interface ApprovedCode {
   readonly code: string;
   readonly grantId: string;
   readonly pendingId: string;
 }
 
 /** An approval that has not been exchanged. */
-export interface ApprovedRequest extends ApprovedCode {
+interface ApprovedRequest extends ApprovedCode {
   /** Where the browser is sent to. */
   readonly callbackUrl: string;
   /** What the app kept until the callback. */

@@ -15,7 +15,7 @@ import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases'
 import { copyPreparedData } from './prepared-data.ts';
 
 /** Options of a test's stack. Defaults: one gateway, its own Redis, no synthetic users. */
-export type RunningStackOptions = Pick<
+type RunningStackOptions = Pick<
   StackOptions,
   'redis' | 'redisUrl' | 'databaseUrl' | 'seed' | 'sandbox' | 'postgresSettings' | 'say' | 'signal'
 > & {

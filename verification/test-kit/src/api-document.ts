@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
 /** A schema of the document, by the pointer under which it is found there. */
-export interface Located<T> {
+interface Located<T> {
   readonly value: T;
   readonly pointer: string;
 }
 
-export interface HeaderObject {
+interface HeaderObject {
   readonly required?: boolean;
   readonly schema: { readonly type?: string };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-export interface EventuallyOptions {
+interface EventuallyOptions {
   /** Time limit for the condition. Default 60,000: only a failing test waits that long, and a slow machine may need it. */
   readonly timeoutMs?: number;
   /** Pause between two attempts. Default 10. */

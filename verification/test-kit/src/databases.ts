@@ -27,7 +27,7 @@ export interface TestDatabase extends AsyncDisposable {
   readonly distributed: boolean;
 }
 
-export interface TestDatabaseOptions {
+interface TestDatabaseOptions {
   /** Migrations to apply; default `services/<service>/prisma/migrations`. */
   readonly migrations?: string;
 }

@@ -12,7 +12,7 @@ export interface TestServer<T> {
 }
 
 /** An HTTP server that starts shared servers at the first request for their names. Disposal stops what it started. */
-export interface ServersOnDemand extends AsyncDisposable {
+interface ServersOnDemand extends AsyncDisposable {
   readonly url: string;
 }
 

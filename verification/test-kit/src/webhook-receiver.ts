@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { closeAtOnce, listenOnLoopback } from './loopback.ts';
 
 /** What the events say; each has some of these. */
-export interface EventData {
+interface EventData {
   readonly grantId?: string;
   readonly sub?: string;
   readonly endedBy?: string;
@@ -17,7 +17,7 @@ export interface EventData {
 }
 
 /** A request that the receiver accepted. */
-export interface ReceivedEvent {
+interface ReceivedEvent {
   readonly id: string;
   readonly type: string;
   readonly data: EventData;
@@ -26,7 +26,7 @@ export interface ReceivedEvent {
 }
 
 /** Decides how a request is answered. */
-export type Answering = (event: ReceivedEvent) => number | Promise<number>;
+type Answering = (event: ReceivedEvent) => number | Promise<number>;
 
 /** An app's receiver on 127.0.0.1, which verifies every request with the library of Standard Webhooks. */
 export class WebhookReceiver implements AsyncDisposable {

@@ -23,7 +23,7 @@ export const NEWEST_COUNT = 100;
 /** The most readings that are counted. */
 export const COUNTED_MAX = 10_000;
 /** The most values of one parameter, and parameters of one search. */
-export const VALUES_MAX = 50;
+const VALUES_MAX = 50;
 
 /** A parameter as sent, decoded. */
 export type SentParameter = readonly [name: string, value: string];
@@ -63,7 +63,7 @@ export interface FhirSearch {
 }
 
 /** What is wrong with a parameter. */
-export interface SearchProblem {
+interface SearchProblem {
   readonly parameter: string;
   readonly message: string;
 }

@@ -11,7 +11,7 @@ import {
 import { FHIR_TYPES, type FhirType, fhirTypeOf, isFhirType } from './resource-types.ts';
 
 /** The meaning of words of SMART App Launch, of version 2 (`.rs`) and 1 (`.read`), depends on these. */
-export interface WordContext {
+interface WordContext {
   /** Address of the FHIR interface, `{PUBLIC_URL}/fhir/R4`. */
   readonly base: string;
   /** The scopes that the app has registered: a word means those of them that it covers. */

@@ -67,7 +67,7 @@ interface EraseOptions extends UserOptions {
   readonly json: boolean;
 }
 
-export interface ErasureArguments {
+interface ErasureArguments {
   readonly userId: string;
   /** Ends the apps that the person registered, for all of their users. */
   readonly revokeApps: boolean;
@@ -128,7 +128,7 @@ async function listErasures(connection: OperatorConnection) {
 }
 
 /** `phds erase --dry-run`: prints what an erasure would end, and removes nothing. Returns the exit code. */
-export async function previewErasure(
+async function previewErasure(
   { userId, hidesUser, json }: ChosenUser & Pick<ErasureArguments, 'json'>,
   surroundings: OperatorSurroundings,
 ): Promise<number> {

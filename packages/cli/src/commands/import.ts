@@ -144,7 +144,7 @@ async function tryImport(args: ImportArguments, { errors, connect }: CommandSurr
 }
 
 /** Opens the files, which are checked first. */
-export async function openSource(
+async function openSource(
   { importer, paths, patient }: Pick<ImportArguments, 'importer' | 'paths' | 'patient'>,
   errors: ProgressStream,
 ) {

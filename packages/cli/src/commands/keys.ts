@@ -61,7 +61,7 @@ function parseDatabase(value: string): string {
   throw new InvalidArgumentError('It must be postgresql://HOST:PORT/DATABASE.');
 }
 
-export interface KeysArguments {
+interface KeysArguments {
   readonly directory: string;
   /** Name of the first operator. */
   readonly operator: string;

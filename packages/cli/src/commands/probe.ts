@@ -8,7 +8,7 @@ import type { Surrounded } from '../shell.ts';
 import { EXIT_DONE, EXIT_FAILED } from './command.ts';
 
 /** The settings of `phds probe`. */
-export const probeSettings = z.object({
+const probeSettings = z.object({
   PROBE_CLIENT_ID: z.string().describe('Client id of the app.'),
   PROBE_CLIENT_SECRET: z.string().describe('Its secret.'),
   PROBE_SESSION: z.string().describe('A session of the person. A file is read again at each round.'),
@@ -102,7 +102,7 @@ function parsePort(value: string): number {
 }
 
 /** The app and the person with whom the probe acts. */
-export interface ProbeTarget {
+interface ProbeTarget {
   /** The public address of the service, without a path. */
   readonly url: string;
   readonly clientId: string;

@@ -138,18 +138,18 @@ function toPart({ app, user, userFile }: PartOptions): { part?: RestoredPart } {
 }
 
 /** The services whose databases decide about access. */
-export const RESTORED_SERVICES = ['consent', 'authorization'] as const;
+const RESTORED_SERVICES = ['consent', 'authorization'] as const;
 type RestoredService = (typeof RESTORED_SERVICES)[number];
 
 /** What belongs to one app or one person; both are empty for everything. */
-export interface RestoredPart {
+interface RestoredPart {
   readonly clientId: string;
   readonly userId: string;
 }
 
 const EVERYTHING: RestoredPart = { clientId: '', userId: '' };
 
-export interface RestoreArguments {
+interface RestoreArguments {
   readonly action: RestoreAction;
   /** What is confirmed. */
   readonly part?: RestoredPart;

@@ -236,8 +236,3 @@ export function explainRefusal(rpc: string, admitted: readonly string[], caller:
   );
   return `${refusal}; only ${others.join(' or ')} may`;
 }
-
-/** Names of the roles of services that an rpc admits. */
-export function listServiceRoles(admitted: readonly string[]): ServiceRole[] {
-  return SERVICE_ROLES.filter((role) => admitted.includes(`${ROLE}${role}`));
-}

@@ -44,7 +44,7 @@ export function useWaitingApprovals() {
 }
 
 /** A decision as it was made on the screen. */
-export interface MadeDecision {
+interface MadeDecision {
   /** Null to deny. */
   readonly terms: ApprovedTerms | null;
   /** The revision of the connection that the screen showed. */

@@ -15,7 +15,7 @@ export interface Receipt {
   readonly events: readonly ReceiptEvent[];
 }
 
-export interface ReceiptPurpose {
+interface ReceiptPurpose {
   /** What the app said it needs the data for. */
   readonly purpose: string | null;
   /** BCP 47. */
@@ -25,7 +25,7 @@ export interface ReceiptPurpose {
 }
 
 /** The app as the person was shown it. */
-export interface ReceiptRecipient {
+interface ReceiptRecipient {
   readonly party_name: string;
   readonly party_developer: string | null;
   readonly party_description: string | null;
@@ -34,7 +34,7 @@ export interface ReceiptRecipient {
   readonly redirect_host: string;
 }
 
-export interface ReceiptItem {
+interface ReceiptItem {
   readonly pii_type: string;
   readonly pii_title: string;
   readonly pii_description: string;

@@ -142,7 +142,7 @@ const UNITS: Readonly<Record<string, string>> = {
 const BEATS: readonly (MetricKey | undefined)[] = ['heart-rate', 'resting-hr', 'walking-hr', 'ecg'];
 
 /** The UCUM unit of a type of reading in common notation. */
-export function toUnitText(unit: string, type: string): string {
+function toUnitText(unit: string, type: string): string {
   if (unit !== '/min') return UNITS[unit] ?? unit;
   return text(BEATS.includes(findMetricByName(type)?.key) ? 'unitBeats' : 'unitPerMinute');
 }

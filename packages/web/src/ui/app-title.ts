@@ -3,7 +3,7 @@ import { text } from '../texts/frame.ts';
 import { isolated } from '../texts/isolated.ts';
 
 /** An app, and the domain of its redirect URI if that is known. */
-export interface NamedAppAt extends NamedApp {
+interface NamedAppAt extends NamedApp {
   readonly redirectHost?: string | null;
 }
 

@@ -4,7 +4,7 @@ import { formatList } from './formats.ts';
 import { scopesInSentence, scopeTitle } from './scopes.ts';
 
 /** What withdrawing scopes means: what the app can no longer read, and what it still gets through other scopes. */
-export interface Withdrawal {
+interface Withdrawal {
   /** Scopes whose data the app no longer gets at all. */
   readonly gone: readonly string[];
   /** Sentences about what has become coarser. */

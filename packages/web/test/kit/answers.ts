@@ -5,7 +5,7 @@ import { readApiDocument } from '@phds/test-kit/api-document';
 import { after } from './times.ts';
 
 /** Operations of the OpenAPI document by their ids. */
-export type OperationId = keyof operations;
+type OperationId = keyof operations;
 
 type Success<Responses> = Responses extends { readonly 200: infer Answer }
   ? Answer

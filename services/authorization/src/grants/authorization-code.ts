@@ -28,7 +28,7 @@ import {
   type TokenGrant,
 } from './token-endpoint.ts';
 
-export interface CodeGrantDependencies {
+interface CodeGrantDependencies {
   readonly authorizations: AuthorizationStore;
   readonly tokens: TokenStore;
   readonly ledger: ConsentLedger;

@@ -39,7 +39,7 @@ import {
   type TokenGrant,
 } from './token-endpoint.ts';
 
-export interface RefreshDependencies {
+interface RefreshDependencies {
   readonly tokens: TokenStore;
   readonly ledger: ConsentLedger;
   readonly revokeFamily: FamilyRevocation;

@@ -8,7 +8,7 @@ const UUID_BYTES = 16;
 const MOST_AHEAD_MS = 5_000;
 
 /** The time of a batch and the ids of its records. */
-export interface AccessRecordStamp {
+interface AccessRecordStamp {
   /** Unix milliseconds. */
   readonly at: number;
   /** 16 bytes each. */

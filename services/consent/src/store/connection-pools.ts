@@ -11,7 +11,7 @@ import type pg from 'pg';
 /** The schema of the restore tables, where the service can only insert. */
 export const RESTORE_SCHEMA = 'consent_audit';
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly DATABASE_URL: string;
   readonly DEADLINE_FACTOR: number;
   readonly DATABASE_STATEMENT_TIMEOUT_MS: number;

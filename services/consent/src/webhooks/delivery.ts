@@ -20,7 +20,7 @@ const TURNS_UNTIL_ALL = 5;
 /** Longer than a transaction that adds an event usually takes. */
 const COMMITTED_MS = 1_000;
 
-export interface WebhookParts {
+interface WebhookParts {
   readonly pools: Pick<ConnectionPools, 'ordinary' | 'webhooks'>;
   readonly config: Config;
   readonly clock: Clock;

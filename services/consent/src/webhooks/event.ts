@@ -75,7 +75,7 @@ const HOUR = 60 * MINUTE;
 const WAITS_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 12 * HOUR] as const;
 
 /** An event is given up when the next attempt would be later than this after the first. */
-export const GIVE_UP_AFTER_MS = 72 * HOUR;
+const GIVE_UP_AFTER_MS = 72 * HOUR;
 
 /** By how much a wait is longer at most, so that events that failed together do not return together. */
 const JITTER = 0.1;

@@ -17,7 +17,7 @@ import type { GrantTerms } from '../terms.ts';
 import type { EventContent } from './event.ts';
 
 /** The types of the events that one cause makes: for the app of the grant, and for the deployment. */
-export interface EventTypes {
+interface EventTypes {
   readonly app?: ChosenEvent;
   readonly host?: HostEvent;
 }

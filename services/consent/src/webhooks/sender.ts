@@ -6,7 +6,7 @@ import type { WebhookSecrets } from './secrets.ts';
 /** What an attempt came to: the event was delivered, will be sent again, or never will; or its endpoint may no longer have it. */
 export type Delivery = 'delivered' | 'retried' | 'failed' | 'grant_ended';
 
-export interface EventRequest {
+interface EventRequest {
   readonly endpointId: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

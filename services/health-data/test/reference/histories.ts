@@ -25,7 +25,7 @@ export type Step =
     }
   | { readonly do: 'ask'; readonly questions: readonly Asked[] };
 
-export interface Writer {
+interface Writer {
   readonly batch: readonly Sent[];
   readonly spans: readonly Span[];
 }

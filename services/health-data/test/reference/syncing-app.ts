@@ -10,7 +10,7 @@ const EVERYTHING = '1970-01-01T00:00:00Z';
 const ids = createPublicIds(Buffer.alloc(32, 7))('app_sync');
 
 /** A reading as the list shows it. */
-export interface ListedReading {
+interface ListedReading {
   readonly id: string;
   readonly timestamp: string;
 }

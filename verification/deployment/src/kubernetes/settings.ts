@@ -21,7 +21,7 @@ export function toEnvironment(
 }
 
 /** A secret in a container: where its files are. */
-export interface SecretMount {
+interface SecretMount {
   readonly secret: string;
   readonly path: string;
 }

@@ -27,7 +27,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'eyJ…'],
 ];
 
-export interface ExampleRequest extends Omit<RequestOptions, 'method' | 'raw'> {
+interface ExampleRequest extends Omit<RequestOptions, 'method' | 'raw'> {
   /** Client id and secret, sent as HTTP Basic. */
   readonly client?: { readonly clientId: string; readonly clientSecret: string };
 }

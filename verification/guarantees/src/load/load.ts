@@ -163,7 +163,7 @@ const RECORDS = `
   WHERE b.recorded_at >= $1 AND r.refers_to IS NULL`;
 
 /** Judges each person's trace together with the access records of that time. */
-export async function judgePeople(
+async function judgePeople(
   people: readonly SimulatedPerson[],
   recordsUrl: string,
   since: number,

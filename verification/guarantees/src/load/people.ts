@@ -31,7 +31,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 
 /** A revocation way with what it ends. */
-export interface EndingWay {
+interface EndingWay {
   readonly way: RevocationWay;
   readonly kind: Kind;
 }
@@ -43,19 +43,19 @@ const WAYS: readonly EndingWay[] = [DELETE_OF_THE_GRANT, ...OTHER_WAYS].map((way
 });
 
 /** The way that works in every situation. */
-export const DELETION: EndingWay = { way: DELETE_OF_THE_GRANT, kind: 'grant' };
+const DELETION: EndingWay = { way: DELETE_OF_THE_GRANT, kind: 'grant' };
 
 /** Ends a single access token. */
-export const TOKEN_REVOCATION: EndingWay = findWay('revocation of the access token');
+const TOKEN_REVOCATION: EndingWay = findWay('revocation of the access token');
 
 /** A random way; with `forGood`, only permanent ones, because an earlier request could still undo the others. */
-export function pickWay(forGood: boolean): EndingWay {
+function pickWay(forGood: boolean): EndingWay {
   const ways = WAYS.filter(({ kind }) => !forGood || (kind !== 'scope' && kind !== 'app'));
   return ways[Math.floor(Math.random() * ways.length)] ?? DELETION;
 }
 
 /** Describes an ending for the trace. The epoch is the app's after its revocation. */
-export function toEnding(kind: Kind, { facts }: HeldToken, tokens: Tokens, epoch: number): Ending {
+function toEnding(kind: Kind, { facts }: HeldToken, tokens: Tokens, epoch: number): Ending {
   const { token, family, user, app } = facts;
   switch (kind) {
     case 'token':
@@ -83,7 +83,7 @@ function findWay(name: string): EndingWay {
   return found;
 }
 
-export interface SimulatedPersonOptions {
+interface SimulatedPersonOptions {
   readonly user: string;
   readonly session: string;
   /** Whether the tokens are bound to a key. */

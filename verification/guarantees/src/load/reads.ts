@@ -32,7 +32,7 @@ export interface Violation {
 /** The most important promise, by its name among the violations. */
 export const DATA_AFTER_REVOCATION = 'data after revocation';
 export const LIVE_TOKEN_REFUSED = 'live token refused';
-export const PROOF_USED_TWICE = 'proof used twice at a gateway';
+const PROOF_USED_TWICE = 'proof used twice at a gateway';
 export const PROOF_USED_ELSEWHERE = 'proof used at two gateways';
 
 export function newTally(): Tally {

@@ -75,7 +75,7 @@ export interface AccessRecorded {
 }
 
 /** An ending is requested. */
-export interface EndingAsked {
+interface EndingAsked {
   readonly kind: 'asked';
   /** Time of the first attempt. */
   readonly at: number;

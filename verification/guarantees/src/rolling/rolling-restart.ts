@@ -31,7 +31,7 @@ interface Revocations {
   readonly failures: string[];
 }
 
-export interface RollingReport {
+interface RollingReport {
   readonly restarts: number;
   readonly reads: Pick<Traffic, 'answered' | 'failures'>;
   readonly revocations: Revocations;

@@ -14,7 +14,7 @@ interface Device {
 }
 
 /** Parses a `device` attribute; absent values are empty. The `name` is ignored, because people choose it. */
-export function parseDevice(text: string): Device {
+function parseDevice(text: string): Device {
   return {
     manufacturer: keyValue(text, 'manufacturer'),
     model: keyValue(text, 'model'),

@@ -2,7 +2,7 @@ import { startOfDay } from '@phds/catalog/local-time';
 import { Refused } from './importer.ts';
 
 /** A date or time as a file states it. */
-export interface StatedTime {
+interface StatedTime {
   /** Unix milliseconds: the start of the known period. */
   readonly at: number;
   readonly precision: 'year' | 'month' | 'day' | 'instant';
