@@ -30,6 +30,7 @@ export const OPERATOR_ACTS = [
   'developer_added',
   'developer_removed',
   'app_transferred',
+  'own_data_downloaded',
   'other',
 ] as const;
 export type OperatorActName = (typeof OPERATOR_ACTS)[number];

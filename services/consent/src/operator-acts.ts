@@ -127,6 +127,8 @@ async function append(tx: pg.ClientBase, content: Omit<OperatorEntry, 'number' |
   return BigInt(entry.number);
 }
 
+const DOWNLOAD = 'phds.consent.v1.OperatorActService/BeginDownload';
+
 const RECORDING = ['authorization', 'health-data'];
 const LARGEST_LIMIT = 1_000;
 const LONGEST_OUTCOME = 64;
@@ -153,6 +155,19 @@ export function createOperatorActService({ acts, userOf }: { acts: OperatorActs;
         await acts.end(number, parseName('outcome', outcome, LONGEST_OUTCOME));
         return {};
       },
+      async beginDownload({ requestId }, context) {
+        const userId = await userOf(context);
+        const nothing = { operator: '', clientId: '', grantId: '', reason: '' };
+        // As a change, so that also a person without a grant has a pseudonym, by which they find the entry.
+        const act = {
+          ...nothing,
+          rpc: DOWNLOAD,
+          userId,
+          requestId: parseText('request_id', requestId),
+          changes: true,
+        };
+        return { number: await acts.begin(act) };
+      },
       async listActs({ afterNumber, limit }) {
         if (limit > LARGEST_LIMIT) throw invalidRequest('limit', `must be at most ${LARGEST_LIMIT}`);
         if (afterNumber > Number.MAX_SAFE_INTEGER) return { acts: [] };
@@ -164,6 +179,12 @@ export function createOperatorActService({ acts, userOf }: { acts: OperatorActs;
         return { acts: items.map((act) => toMessage(OwnActSchema, act)), total };
       },
     },
-    { beginAct: RECORDING, endAct: RECORDING, listActs: AUDITORS, listOwnActs: ['gateway'] },
+    {
+      beginDownload: ['gateway'],
+      beginAct: RECORDING,
+      endAct: RECORDING,
+      listActs: AUDITORS,
+      listOwnActs: ['gateway'],
+    },
   );
 }

@@ -152,6 +152,24 @@ describe('a person', () => {
     expect(await listOwn('nobody')).toEqual([]);
   });
 
+  test('has their downloads in the record, also without a grant, and others do not see them', async () => {
+    const before = (await read()).length;
+    const { number } = await consent.as('downloads').beginDownload({ requestId: 'r2' });
+    const entry = (await read())[before];
+    expect(entry).toMatchObject({
+      number: Number(number),
+      operator: '',
+      userId: 'downloads',
+      requestId: 'r2',
+      ends: 0,
+    });
+    expect(await listOwn('downloads')).toMatchObject([
+      { number, rpc: 'phds.consent.v1.OperatorActService/BeginDownload', appName: '' },
+    ]);
+    expect(await listOwn('seen')).not.toContainEqual(expect.objectContaining({ number }));
+    expect(await verifyRecords(consent)).toMatchObject({ ok: true });
+  });
+
   test('is no longer named by the record after an erasure, which does not name them again', async () => {
     await approve(consent, app, 'erased');
     const { number } = await act({ userId: 'erased' });

@@ -4,11 +4,13 @@ import { localDate, startOfDay } from '@phds/catalog/local-time';
 import { METRICS, type MetricKey, metricsOfCategory } from '@phds/catalog/metrics';
 import { SUMMARY_SCOPES } from '@phds/catalog/scopes';
 import { type PreviewRequest, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import type { Turns } from '@phds/service-kit/batcher';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { sessionOf } from '@phds/service-kit/rpc/context';
 import { implement } from '@phds/service-kit/rpc/service';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import { addDays } from './dates.ts';
+import { readOwn } from './own-data.ts';
 import { findOwnWindow } from './profiles.ts';
 import type { PublicIds } from './public-ids.ts';
 import { readNewestDoses } from './records.ts';
@@ -134,13 +136,20 @@ function findDataFrom({ dataFrom }: PreviewRequest): string | null {
   return dataFrom;
 }
 
+function parseTime(ms: bigint): number {
+  const time = Number(ms);
+  if (Number.isNaN(new Date(time).getTime())) throw invalidRequest('beforeMs', 'is not a time');
+  return time;
+}
+
 /** The person's own view of their data. The session is verified here again, whatever the caller did. */
 export function createPreviewService(dependencies: {
   readonly data: DataParts;
   readonly publicIds: PublicIds;
+  readonly turns: Turns;
   readonly verifySession: SessionVerifier;
 }) {
-  const { data, publicIds, verifySession } = dependencies;
+  const { data, publicIds, turns, verifySession } = dependencies;
   return implement(
     PreviewService,
     {
@@ -153,7 +162,16 @@ export function createPreviewService(dependencies: {
         const { userId } = await verifySession(sessionOf(context));
         return { body: new TextEncoder().encode(await overview(data, publicIds, userId)) };
       },
+      readOwn: async ({ kind, beforeMs }, context) => {
+        const { userId } = await verifySession(sessionOf(context));
+        const before = beforeMs === undefined ? null : parseTime(beforeMs);
+        const { items, next } = await turns(toAsker(userId), () => readOwn(data, userId, kind, before));
+        return {
+          items: new TextEncoder().encode(JSON.stringify(items)),
+          ...(next === null ? {} : { nextBeforeMs: BigInt(next) }),
+        };
+      },
     },
-    { preview: ['gateway'], overview: ['gateway'] },
+    { preview: ['gateway'], overview: ['gateway'], readOwn: ['gateway'] },
   );
 }

@@ -206,6 +206,11 @@ export function createHealthRecords(pool: pg.Pool) {
       const query = { userId, range: { from: since, to: null }, limit, offset: 0 };
       return list<NamedDose>(pool, 'adherenceEntry', NAMED_DOSES, query, ['medication']);
     },
+    /**
+     * All that is held, with its sources and without ids, newest first: at least `limit` from before a time on, and all of the last time.
+     * Kinds without a full date ignore both. Unlike apps, the person gets doses of medications that they do not have, too.
+     */
+    listHeld: (kind: HealthRecordKind, query: HeldQuery) => listHeld(pool, kind, query),
     async hasMedication(userId: string, id: string): Promise<boolean> {
       const text = 'SELECT FROM medication WHERE user_id = $1 AND id = $2';
       const { rowCount } = await pool.query({ name: 'has-medication', text, values: [userId, id] });
@@ -239,6 +244,49 @@ const ORDERS: Readonly<Record<HealthRecordKind, { readonly window: string | null
     report: { window: 'generated_at', order: 'generated_at DESC, range_from DESC, range_to DESC' },
     ehrRecord: OCCURRED,
   };
+
+interface HeldQuery {
+  readonly userId: string;
+  /** Unix milliseconds; null for the first page. */
+  readonly before: number | null;
+  readonly limit: number;
+}
+
+const DOSE_NAME = `(
+  SELECT name FROM medication WHERE medication.user_id = held.user_id AND medication.id = held.medication_id
+) AS medication`;
+
+/** What is not shown: ids, and what is computed for the order. */
+const INTERNAL: readonly string[] = ['medication_id', 'sort_name', 'since_on'];
+
+async function listHeld(pool: pg.Pool, kind: HealthRecordKind, { userId, before, limit }: HeldQuery) {
+  const { window, order } = ORDERS[kind];
+  const time = window === 'since_on' ? null : window;
+  const shown = columnsOf(kind).filter((column) => !INTERNAL.includes(column));
+  const columns = [...shown, 'source', ...(kind === 'adherenceEntry' ? [DOSE_NAME] : [])];
+  const values: unknown[] = [userId];
+  const paged = time && ` AND ${time} < $2 ORDER BY ${time} DESC FETCH FIRST ($3::bigint) ROWS WITH TIES`;
+  if (time !== null) values.push(upperBound(before === null ? null : new Date(before)), limit);
+  const text = `
+    SELECT ${[...columns, ...(time === null ? [] : [`${time} AS held_at`])].join(', ')}
+    FROM ${tableOf(kind)} AS held WHERE user_id = $1${paged ?? ''}`;
+  const { rows } = await pool.query<Record<string, unknown>>({
+    text: `SELECT * FROM (${text}) AS held ORDER BY ${toHeldOrder(kind, order, shown)}`,
+    values,
+    types: DATES_AS_TEXT,
+  });
+  const items = rows.map(({ held_at: _, ...row }) =>
+    Object.fromEntries(Object.entries(row).map(([column, value]) => [toField(column), value])),
+  );
+  const last = rows.at(-1)?.['held_at'];
+  return { items, next: last instanceof Date && rows.length >= limit ? last.getTime() : null };
+}
+
+function toHeldOrder(kind: HealthRecordKind, order: string, shown: readonly string[]): string {
+  if (kind === 'medication') return 'name';
+  const first = kind === 'condition' || kind === 'allergy' ? 'since_date DESC NULLS LAST' : order;
+  return [first, ...shown].join(', ');
+}
 
 /** One statement returns the page and the total from one snapshot. */
 async function list<Item>(

@@ -95,7 +95,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       }),
       services: [
         createHealthDataService({ data, record, publicIds, turns, verifyAssertion }),
-        createPreviewService({ data, publicIds, verifySession: verification.verify }),
+        createPreviewService({ data, publicIds, turns, verifySession: verification.verify }),
         createIngestionService(ingestion),
         ...(config.SANDBOX ? [createSandbox(pool, { ...ingestion, publicIds })] : []),
       ],

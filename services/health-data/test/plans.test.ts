@@ -153,6 +153,12 @@ const READS: readonly (readonly [name: string, read: Read, atMost: number, index
     3 * 53,
     ['reading_pkey'],
   ],
+  [
+    'those of a type before a time',
+    span({ by: 'type', when: { ...LIMITS, startBefore: DAY } }, ['heart-rate']),
+    53,
+    ['reading_pkey'],
+  ],
   ['those before a time', span({ when: { ...LIMITS, startBefore: DAY } }), 4 * 53, SPANS],
   [
     'those of a day',
@@ -198,6 +204,11 @@ const newest =
       limit: 51,
     });
 
+const held =
+  (kind: Parameters<Stores['healthRecords']['listHeld']>[0]): Read =>
+  ({ healthRecords }) =>
+    healthRecords.listHeld(kind, { userId: USER, before: DAY, limit: 500 });
+
 const RECORD_READS: readonly (readonly [name: string, read: Read, index: string])[] = [
   ['symptoms', healthRecords('symptom'), 'symptom_user_id_occurred_at_id_idx'],
   ['medications', healthRecords('medication'), 'medication_pkey'],
@@ -217,6 +228,12 @@ const RECORD_READS: readonly (readonly [name: string, read: Read, index: string]
   ['the newest appointments', newest('appointment'), 'appointment_user_id_starts_at_id_idx'],
   ['the newest mood entries', newest('moodEntry'), 'mood_entry_user_id_occurred_at_id_idx'],
   ['the newest reports', newest('report'), 'report_user_id_generated_at_id_idx'],
+  ['held symptoms', held('symptom'), 'symptom_user_id_occurred_at_id_idx'],
+  ['held conditions', held('condition'), 'condition_pkey'],
+  ['held appointments', held('appointment'), 'appointment_user_id_starts_at_id_idx'],
+  ['held mood entries', held('moodEntry'), 'mood_entry_user_id_occurred_at_id_idx'],
+  ['held reports', held('report'), 'report_user_id_generated_at_id_idx'],
+  ['held ehr records', held('ehrRecord'), 'ehr_record_user_id_occurred_at_id_idx'],
   ['the newest ehr records', newest('ehrRecord'), 'ehr_record_user_id_occurred_at_id_idx'],
 ];
 

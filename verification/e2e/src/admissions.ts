@@ -57,7 +57,7 @@ const ADMITTED: Table = {
       authorization: 'BeginAct EndAct',
       'health-data': 'BeginAct EndAct',
       operator: 'ListActs',
-      gateway: 'ListOwnActs',
+      gateway: 'BeginDownload ListOwnActs',
     },
     'phds.consent.v1.PersonOperatorService': {
       operator: 'GetPerson AnnounceRecordsRead EndPersonSessions ListCompletedActs',
@@ -79,7 +79,7 @@ const ADMITTED: Table = {
   },
   'health-data': {
     'phds.healthdata.v1.HealthDataService': { gateway: 'Read Reads' },
-    'phds.healthdata.v1.PreviewService': { gateway: 'Preview Overview' },
+    'phds.healthdata.v1.PreviewService': { gateway: 'Preview Overview ReadOwn' },
     'phds.healthdata.v1.IngestionService': {
       importer: INGESTION,
       'example-service': INGESTION,

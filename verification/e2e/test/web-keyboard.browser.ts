@@ -1,7 +1,9 @@
+import { buffer } from 'node:stream/consumers';
 import { beforeAll, expect, test } from '@jest/globals';
 import { ingestReadings, setTimeZone } from '@phds/running-system/ingestion';
 import { PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
+import { readZip } from '@phds/test-kit/zip-contents';
 import { dayOfBrowser } from '../src/day-texts.ts';
 import { signInReader } from '../src/history-readers.ts';
 import { Keyboard } from '../src/keyboard.ts';
@@ -137,6 +139,29 @@ function keyboardAlone(): void {
     const download = page.waitForEvent('download');
     await keyboard.activate(link('Export as CSV'), 'Shift+Tab');
     expect((await readDownload(download)).split('\r\n')).toHaveLength(24);
+  });
+
+  test('all of my data is downloaded as one archive, and the history says so', async () => {
+    const { stack } = visits;
+    const user = 'web-keyboard-download';
+    const session = await signIn(stack, user);
+    await ingestReadings(stack, user, [
+      { type: 'Heart Rate', start: new Date().toISOString(), value: 60, source: 'apple-watch' },
+    ]);
+    const { page, keyboard, link } = await open('/data', { session });
+    const download = page.waitForEvent('download');
+    await keyboard.activate(link('Download all of it'));
+    expect((await download).suggestedFilename()).toBe('my-health-data.zip');
+    const files = await readZip(await buffer(await (await download).createReadStream()));
+    expect(JSON.parse(files.get('readings/heart-rate.json') ?? '')).toMatchObject([
+      { type: 'Heart Rate', value: 60, unit: '/min', source: 'apple-watch' },
+    ]);
+    expect(files.get('readings/heart-rate.csv')).toMatch(
+      /^type,value,unit,timestamp,end,source\r\nHeart Rate,60,/,
+    );
+    expect(files.get('index.html')).toContain('<td>Heart: Heart Rate</td><td>1</td>');
+    const history = await open('/history', { session });
+    await history.page.getByText('You downloaded all of your data').waitFor();
   });
 
   test('each part of my data can be opened, with its days in the zone of the person', async () => {

@@ -53,5 +53,5 @@ function toLine({ number, at, ends, outcome, operator, rpc, ...act }: OperatorAc
   if (ends !== 0n) return `${head}  ${ends} ended: ${outcome}\n`;
   const person = act.userId || (act.userRef && `erased person ${act.userRef}`);
   const subject = [person, act.clientId, act.grantId, act.reason && `"${act.reason}"`].filter(Boolean);
-  return `${[head, operator, rpc.split('/').at(-1), ...subject].join('  ')}\n`;
+  return `${[head, operator || 'the person', rpc.split('/').at(-1), ...subject].join('  ')}\n`;
 }

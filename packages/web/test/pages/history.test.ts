@@ -180,16 +180,18 @@ test('apps of the same name are told apart, in the lines and in the filter', asy
   expect(lastQuery(page, 'summarizeAccesses')).toMatchObject({ clientId: alike.clientId });
 });
 
-test('what operators did about the person is shown', async () => {
+test('what operators did about the person, and their downloads, are shown', async () => {
   const acts = [
     { id: 'act_1', at: after(0), act: 'grant_ended', clientId: app.clientId, appName: app.name },
     { id: 'act_2', at: after(-1), act: 'sessions_ended', clientId: null, appName: null },
+    { id: 'act_3', at: after(-2), act: 'own_data_downloaded', clientId: null, appName: null },
   ];
   await using page = await openHistory([dayOf()], { listOperatorActs: listOf(...acts) });
-  const shown = within(screen.getByRole('region', { name: 'By the operators of this service' }));
+  const shown = within(screen.getByRole('region', { name: 'By you and by the operators of this service' }));
   expect(shown.getAllByRole('listitem').map(textOf)).toEqual([
     'Stopped sharing with Morning Run27 Nov 2026, 12:00',
     'Signed you out everywhere27 Nov 2026, 11:59',
+    'You downloaded all of your data27 Nov 2026, 11:58',
   ]);
   expect(page.alerts).toEqual([]);
 });

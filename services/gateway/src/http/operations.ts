@@ -17,6 +17,7 @@ import { type MountedOperation, type Operation, publicDocument } from './operati
 import { ACCESS_OPERATIONS } from './partner/accesses.ts';
 import { GRANT_OPERATIONS } from './partner/grants.ts';
 import { OPERATOR_ACT_OPERATIONS } from './partner/operator-acts.ts';
+import { OWN_DATA_OPERATIONS } from './partner/own-data.ts';
 import { PENDING_OPERATIONS } from './partner/pending-approvals.ts';
 import { CATALOG, RECEIPT_KEYS } from './public/documents.ts';
 import { PROBES } from './public/readiness.ts';
@@ -36,7 +37,13 @@ export const SURFACES = {
   '/oauth': [...AUTHORIZE_OPERATIONS, ...TOKEN_OPERATIONS, ...OWN_GRANT_OPERATIONS, LIST_SCOPES],
   [FHIR_PREFIX]: FHIR_DOCUMENTS,
   '/developer': [...APP_OPERATIONS, ...ACTIVITY_OPERATIONS, ...WEBHOOK_OPERATIONS],
-  '/partner': [...PENDING_OPERATIONS, ...GRANT_OPERATIONS, ...ACCESS_OPERATIONS, ...OPERATOR_ACT_OPERATIONS],
+  '/partner': [
+    ...PENDING_OPERATIONS,
+    ...GRANT_OPERATIONS,
+    ...ACCESS_OPERATIONS,
+    ...OPERATOR_ACT_OPERATIONS,
+    ...OWN_DATA_OPERATIONS,
+  ],
   '': [...SIGN_OUT_OPERATIONS, SERVER_METADATA, RECEIPT_KEYS, CATALOG, OPEN_API, ...PROBES],
 } as const satisfies Readonly<Record<string, readonly MountedOperation[]>>;
 

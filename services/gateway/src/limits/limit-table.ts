@@ -23,6 +23,8 @@ export const DEFAULT_LIMITS = {
   'user-changes': 120,
   // Points of those that cost more, so that registrations and previews cannot prevent one either.
   'user-costly': 600,
+  // Downloads of all of a person's data, by person; each reads everything twice.
+  'own-data': 2,
   // Counted by credential, and by address.
   'failed-authentications': 60,
 } as const;

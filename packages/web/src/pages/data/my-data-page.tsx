@@ -1,8 +1,9 @@
 import { SCOPES, type Scope } from '@phds/catalog/scopes';
 import { useGrants } from '../../api/grants.ts';
-import { useOverview } from '../../api/preview.ts';
+import { toArchivePath, useOverview } from '../../api/preview.ts';
 import type { HeldData } from '../../api/resources.ts';
-import { Soft, Stack } from '../../ui/card.tsx';
+import { ButtonAnchor } from '../../ui/button.tsx';
+import { Row, Soft, Stack } from '../../ui/card.tsx';
 import { BackLink, Narrow, PageHeading } from '../../ui/layout.tsx';
 import { findReaders } from '../../ui/readers.ts';
 import { Resource } from '../../ui/resource.tsx';
@@ -20,6 +21,12 @@ export function MyDataPage() {
   return (
     <Narrow>
       <PageHeading title={text('title')} lead={text('lead')} />
+      <Row>
+        <ButtonAnchor href={toArchivePath()} download="my-health-data.zip">
+          {text('download')}
+        </ButtonAnchor>
+        <Soft>{text('downloadText')}</Soft>
+      </Row>
       <Resource query={grants}>
         {(found) => (
           <Resource query={overview}>

@@ -17,10 +17,11 @@ const TEXTS = {
   developer_added: 'actDeveloperAdded',
   developer_removed: 'actDeveloperRemoved',
   app_transferred: 'actAppTransferred',
+  own_data_downloaded: 'actOwnDataDownloaded',
   other: 'actOther',
 } as const satisfies Record<OperatorActName, string>;
 
-/** What operators of the service did about the person. Nothing while they did nothing, as usual. */
+/** What operators of the service did about the person, and the person's own downloads. Nothing while there is none, as usual. */
 export function OperatorActs() {
   const [page, setPage] = useState(1);
   const acts = useOperatorActs(page);

@@ -389,7 +389,8 @@ async function streamAccesses(exchange: Exchange): Promise<void> {
   }
 }
 
-async function* toCsv(first: readonly AccessRecord[], readPiece: ReadPiece): AsyncGenerator<string> {
+/** All accesses as CSV, from the first piece on. */
+export async function* toCsv(first: readonly AccessRecord[], readPiece: ReadPiece): AsyncGenerator<string> {
   yield ACCESS_CSV_HEADER;
   for (let piece = first; ; ) {
     const last = piece.at(-1);

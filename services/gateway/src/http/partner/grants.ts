@@ -98,7 +98,7 @@ const narrowingBody = z.strictObject({
  * A consent grant as its user sees it. `app` is as shown at approval time; later changes are in separate
  * fields.
  */
-function toGrantJson(grant: ConsentGrant): z.infer<typeof grantJson> {
+export function toGrantJson(grant: ConsentGrant): z.infer<typeof grantJson> {
   const app = required(grant.app);
   const currentName = findCurrentName(app.name, grant.currentAppName);
   return toJson(grantJson, {

@@ -14,7 +14,10 @@ const operatorActJson = z
     clientId: textOrNull.meta({ description: 'App of the grant that the act is about.' }),
     appName: textOrNull,
   })
-  .meta({ id: 'OperatorAct', description: 'What an operator of the service did about the person.' });
+  .meta({
+    id: 'OperatorAct',
+    description: 'What an operator of the service did about the person, or the person’s download.',
+  });
 
 const ACTS: Readonly<Record<string, OperatorActName>> = {
   'phds.consent.v1.PersonOperatorService/GetPerson': 'person_viewed',
@@ -25,6 +28,7 @@ const ACTS: Readonly<Record<string, OperatorActName>> = {
   'phds.authorization.v1.AppOperatorService/AddDeveloper': 'developer_added',
   'phds.authorization.v1.AppOperatorService/RemoveDeveloper': 'developer_removed',
   'phds.authorization.v1.AppOperatorService/TransferApp': 'app_transferred',
+  'phds.consent.v1.OperatorActService/BeginDownload': 'own_data_downloaded',
 };
 
 /** What operators did about the person of the session. */
@@ -35,7 +39,7 @@ export const OPERATOR_ACT_OPERATIONS: readonly MountedOperation[] = [
     operationId: 'listOperatorActs',
     summary: 'List what operators did about the person',
     description:
-      'Acts on the person, their grants or their data, newest first. Each is recorded before it begins.',
+      'Acts on the person, their grants or their data, and the person’s own downloads of all of it, newest first. Each is recorded before it begins.',
     query: PAGE_QUERY,
     answer: { description: 'The acts, newest first.', body: listOf(operatorActJson) },
     handle: async ({ backends, caller, query }) => {

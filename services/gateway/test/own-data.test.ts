@@ -1,0 +1,226 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { unavailable } from '@phds/service-kit/errors';
+import { readZip } from '@phds/test-kit/zip-contents';
+import { shareTestGateway, throwing } from './test-gateway.ts';
+
+const gateway = shareTestGateway({ LIMITS: 'own-data=100' });
+const PATH = '/partner/consent/own-data.zip';
+let headers: Record<string, string>;
+beforeAll(async () => {
+  headers = {
+    authorization: `Bearer ${await gateway.sessions.issueSession('ada', { expiresInSeconds: 3_600 })}`,
+  };
+});
+
+const itemsOf = (...items: object[]) => ({ items: Buffer.from(JSON.stringify(items)) });
+const NOTHING = itemsOf();
+const beat = (value: number, timestamp: string) => ({
+  type: 'Heart Rate',
+  value,
+  unit: '/min',
+  timestamp,
+  source: '=1+1',
+});
+const at = timestampFromDate(new Date('2026-03-01T10:00:00Z'));
+const grant = {
+  id: 'grt_1',
+  app: { clientId: 'app_1', name: 'One' },
+  scopes: ['read:mood'],
+  status: 1,
+  grantedAt: at,
+  expiresAt: at,
+};
+
+/** Two pages of heart rates, a grant and its receipt. */
+const DATA = {
+  readOwn: ({ kind, beforeMs }: { kind: string; beforeMs?: bigint | undefined }) => {
+    if (kind !== 'heart-rate') return NOTHING;
+    return beforeMs === undefined
+      ? { ...itemsOf(beat(61, '2026-03-02T10:00:00.000Z')), nextBeforeMs: 5n }
+      : itemsOf(beat(60, '2026-03-01T10:00:00.000Z'));
+  },
+  listGrants: () => ({ grants: [grant], total: 1 }),
+  getReceipt: () => ({ receipt: 'a.b.c' }),
+};
+beforeEach(() => gateway.backends.answer(DATA));
+
+const download = (path = PATH, more = {}) =>
+  gateway.fetchUnchecked(path, { headers: { ...headers, ...more } });
+
+describe('the download of all of one’s data', () => {
+  test('has a JSON and a CSV file for each type with data, connections, receipts, the history, and an index', async () => {
+    const response = await gateway.fetch(`${PATH}?lang=de`, { headers });
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'application/zip',
+      'content-disposition': 'attachment; filename="my-health-data.zip"',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    });
+    const files = await readZip(await response.bytes());
+    expect([...files.keys()]).toEqual([
+      'readings/heart-rate.json',
+      'readings/heart-rate.csv',
+      'connections.json',
+      'connections.csv',
+      'receipts.json',
+      'access-history.csv',
+      'index.html',
+    ]);
+    expect(JSON.parse(files.get('readings/heart-rate.json') ?? '')).toMatchObject([
+      { value: 61 },
+      { value: 60 },
+    ]);
+    expect(files.get('readings/heart-rate.csv')).toBe(
+      "type,value,unit,timestamp,source\r\nHeart Rate,61,/min,2026-03-02T10:00:00.000Z,'=1+1\r\n" +
+        "Heart Rate,60,/min,2026-03-01T10:00:00.000Z,'=1+1\r\n",
+    );
+    expect(JSON.parse(files.get('connections.json') ?? '')).toMatchObject([
+      { id: 'grt_1', scopes: ['read:mood'] },
+    ]);
+    expect(JSON.parse(files.get('receipts.json') ?? '')).toEqual([{ grantId: 'grt_1', receipt: 'a.b.c' }]);
+    expect(files.get('index.html')).toContain(
+      '<td>Herz: Heart Rate</td><td>2</td><td>2026-03-01 – 2026-03-02</td>',
+    );
+  });
+
+  test('is in the language of the browser unless it asks for another', async () => {
+    const titleOf = async (path: string, language: string) => {
+      const response = await download(path, { 'accept-language': language });
+      return (await readZip(await response.bytes())).get('index.html')?.match(/<h1>(.*)<\/h1>/)?.[1];
+    };
+    expect(await titleOf(PATH, 'de-AT,en;q=0.5')).toBe('Meine Gesundheitsdaten');
+    expect(await titleOf(`${PATH}?lang=en`, 'de')).toBe('My health data');
+    expect((await download(`${PATH}?lang=fr`)).status).toBe(400);
+  });
+
+  test('is recorded before anything is read, and without the record nothing is sent', async () => {
+    await (await download()).bytes();
+    const calls = gateway.backends.calls.map(({ rpc }) => rpc).filter((rpc) => rpc !== 'checkSession');
+    expect(calls[0]).toBe('beginDownload');
+    expect(calls.filter((rpc) => rpc === 'beginDownload')).toHaveLength(1);
+    gateway.backends.calls.length = 0;
+    gateway.backends.answer({ ...DATA, beginDownload: throwing(unavailable(new Error('away'))) });
+    const refused = await gateway.fetch(PATH, { headers });
+    expect([refused.status, refused.headers.get('content-disposition')]).toEqual([503, null]);
+    expect(gateway.backends.callsOf('readOwn')).toEqual([]);
+  });
+
+  test('fails with a status when health-data does not answer at all', async () => {
+    gateway.backends.answer({ ...DATA, readOwn: throwing(unavailable(new Error('away'))) });
+    const refused = await gateway.fetch(PATH, { headers });
+    expect([refused.status, refused.headers.get('content-disposition')]).toEqual([503, null]);
+  });
+
+  test('breaks off when a further page cannot be read', async () => {
+    gateway.backends.answer({
+      ...DATA,
+      readOwn: (request) => {
+        if (request.beforeMs !== undefined) throw unavailable(new Error('away'));
+        return DATA.readOwn(request);
+      },
+    });
+    await expect((await download()).bytes()).rejects.toThrow();
+  });
+
+  test.each(['listGrants', 'getReceipt', 'listAccesses'])(
+    'breaks off without a central directory when %s fails',
+    async (rpc) => {
+      gateway.backends.answer({ ...DATA, [rpc]: throwing(unavailable(new Error('away'))) });
+      const response = await download();
+      expect(response.status).toBe(200);
+      await expect(response.bytes()).rejects.toThrow();
+      // The next one may begin.
+      gateway.backends.answer(DATA);
+      await readZip(await (await download()).bytes());
+    },
+  );
+
+  test('breaks off when the session ends', async () => {
+    let hasEnded = false;
+    const readAfterwards: string[] = [];
+    gateway.backends.answer({
+      ...DATA,
+      readOwn: (request) => {
+        if (hasEnded) readAfterwards.push(request.kind);
+        if (request.beforeMs !== undefined) {
+          gateway.clock.advance(61_000);
+          hasEnded = true;
+        }
+        return DATA.readOwn(request);
+      },
+    });
+    const session = await gateway.sessions.issueSession('bob', { expiresInSeconds: 60 });
+    const response = await gateway.fetchUnchecked(PATH, { headers: { authorization: `Bearer ${session}` } });
+    expect(response.status).toBe(200);
+    await expect(response.bytes()).rejects.toThrow();
+    expect(readAfterwards).toEqual([]);
+  });
+
+  test('runs once at a time for a person', async () => {
+    const next = Promise.withResolvers<object>();
+    gateway.backends.answer({ ...DATA, listGrants: () => next.promise });
+    const first = await download();
+    const second = await download();
+    expect([second.status, second.headers.get('retry-after')]).toEqual([429, '60']);
+    const bob = await gateway.sessions.issueSession('carol', { expiresInSeconds: 3_600 });
+    const other = await gateway.fetchUnchecked(PATH, { headers: { authorization: `Bearer ${bob}` } });
+    expect(other.status).toBe(200);
+    next.resolve({ grants: [], total: 0 });
+    await Promise.all([first, other].map(async (response) => readZip(await response.bytes())));
+    await readZip(await (await download()).bytes());
+  });
+
+  test('ends when the client disconnects, and does not fill memory when it does not read', async () => {
+    const long = 'x'.repeat(1_000);
+    let page = 0;
+    gateway.backends.answer({
+      ...DATA,
+      // Does not end, and does not compress well.
+      readOwn: ({ kind }) => {
+        if (kind !== 'heart-rate') return NOTHING;
+        page += 1;
+        const noise = Array.from({ length: 100 }, (_, index) => ({
+          note: `${Math.sin(page * 100 + index)}${long}`,
+        }));
+        return {
+          ...itemsOf(
+            ...noise.map((item) => ({
+              ...item,
+              random: crypto.getRandomValues(new Uint8Array(2_000)).join(''),
+            })),
+          ),
+          nextBeforeMs: BigInt(page),
+        };
+      },
+    });
+    const request = get(gateway.url + PATH, { headers });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.on('error', () => undefined).pause();
+    let before = -1;
+    while (before !== page) {
+      before = page;
+      await gateway.fetch('/livez').then((alive) => alive.text());
+      for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(before).toBeLessThan(300);
+    request.destroy();
+    gateway.backends.answer(DATA);
+    // The gateway notices, so that a new one may begin.
+    let next = await download();
+    while (next.status === 429) next = await download();
+    await readZip(await next.bytes());
+  });
+
+  test('needs a session, and a page of this origin when the session is in a cookie', async () => {
+    expect((await gateway.fetch(PATH)).status).toBe(401);
+    const cookie = `session=${headers['authorization']?.slice('Bearer '.length)}`;
+    const from = (site: string) =>
+      gateway.fetchUnchecked(PATH, { headers: { cookie, 'sec-fetch-site': site } });
+    expect((await from('cross-site')).status).toBe(401);
+    expect((await from('none')).status).toBe(401);
+    await readZip(await (await from('same-origin')).bytes());
+  });
+});
