@@ -69,14 +69,11 @@ const TAG_LENGTH = 27;
 
 function createReaderIds(serverKey: Uint8Array, reader: string): ReaderIds {
   const derived = hkdfSync('sha256', serverKey, '', `phds public ids 1\0${reader}`, 4 * KEY_BYTES);
+  // As objects, because Node takes ten microseconds to use bytes as a key.
   const toKey = (number: number) => createSecretKey(Buffer.from(derived, number * KEY_BYTES, KEY_BYTES));
-  // Node takes ten microseconds to use bytes as a key.
   const idKey = toKey(0);
   const tagKey = Buffer.from(derived, KEY_BYTES, KEY_BYTES).toString('hex');
-  const sealing = {
-    textKey: toKey(2),
-    codeKey: toKey(3),
-  };
+  const sealing = { textKey: toKey(2), codeKey: toKey(3) };
   const cipher = createCipheriv(CIPHER, idKey, null).setAutoPadding(false);
   return {
     toPublicIds: (prefix, rows) => toPublicIds(cipher, prefix, rows),
@@ -111,7 +108,6 @@ function toPublicIds(cipher: Cipheriv, prefix: IdPrefix, rows: readonly Row[]): 
 }
 
 interface SealingKeys {
-  /** 32 bytes each. */
   readonly textKey: KeyObject;
   readonly codeKey: KeyObject;
 }
