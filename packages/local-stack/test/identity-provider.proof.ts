@@ -27,6 +27,8 @@ let browser: SmallBrowser;
 let stop: () => void;
 
 beforeEach(async () => {
+  // The package warns that its memory and plain HTTP are for development.
+  jest.spyOn(console, 'warn').mockReturnValue();
   const server = createServer();
   url = `http://localhost:${await listenOnLoopback(server)}`;
   const provider = createIdentityProvider({
@@ -38,7 +40,6 @@ beforeEach(async () => {
   });
   server.on('request', provider);
   stop = () => void server.close().closeAllConnections();
-  jest.spyOn(console, 'info').mockReturnValue();
   const execute = [openid.allowInsecureRequests];
   client = await openid.discovery(new URL(url), CLIENT_ID, SECRET, undefined, { execute });
   browser = new SmallBrowser(url);
