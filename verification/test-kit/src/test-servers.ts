@@ -1,6 +1,7 @@
+import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
+import { promisify } from 'node:util';
 import { startThrowawayPostgres } from '@phds/local-stack/servers/embedded-postgres';
-import { dockerAnswers } from '@phds/local-stack/servers/redis-server';
 import { GenericContainer, Wait } from 'testcontainers';
 import { listenOnLoopback } from './loopback.ts';
 
@@ -69,6 +70,13 @@ export async function startTestPostgres(notice: Notice): Promise<TestServer<stri
   }
   const { adminUrl, stop } = await startThrowawayPostgres();
   return { description: adminUrl, stop };
+}
+
+async function dockerAnswers(): Promise<boolean> {
+  return promisify(execFile)('docker', ['info'], { timeout: 5_000 }).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function startContainer(): Promise<TestServer<string>> {

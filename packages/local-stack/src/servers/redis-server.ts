@@ -1,11 +1,8 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { findProgram, installPackage } from './system-programs.ts';
-
-const run = promisify(execFile);
 
 /** A running Redis. */
 export interface RedisServer extends AsyncDisposable {
@@ -21,29 +18,22 @@ interface RedisServerOptions {
   readonly port: number;
   /** Receives messages for the person at the terminal, before anything surprising happens. */
   readonly notice: (text: string) => void;
-  /** Whether to install a missing Redis with apt-get (as root on Debian or Ubuntu only). Default true. */
-  readonly mayInstall?: boolean;
 }
 
 const PROGRAMS = ['redis-server', 'valkey-server'];
-const IMAGE = 'redis:7';
 const PURPOSE = 'the messages that tell gateways of revocations at once';
 const START_TIMEOUT_MS = 10_000;
 const POLL_MS = 20;
 
 /**
- * Finds or starts a Redis without persistence: the given one, else a program on the PATH, else Docker, else an installation by
- * apt-get. Returns null, with a notice, if all fail: the service is correct without Redis.
+ * Finds or starts a Redis without persistence: the given one, else a program on the PATH, else an installation by apt-get (as root on
+ * Debian or Ubuntu only). Returns null, with a notice, if all fail: the service is correct without Redis.
  */
-export async function startRedisServer(options: RedisServerOptions): Promise<RedisServer | null> {
+async function startRedisServer(options: RedisServerOptions): Promise<RedisServer | null> {
   if (options.givenUrl) return givenServer(options.givenUrl);
   const program = await findRedisProgram();
   if (program !== null) return startRedisProgram(program, options.port);
-  if (await dockerAnswers()) {
-    const server = await startContainer(options.port, options.notice);
-    if (server !== null) return server;
-  }
-  if (options.mayInstall !== false && (await installPackage('redis-server', PURPOSE, options.notice))) {
+  if (await installPackage('redis-server', PURPOSE, options.notice)) {
     const installed = await findRedisProgram();
     if (installed !== null) return startRedisProgram(installed, options.port);
   }
@@ -82,38 +72,9 @@ export async function startRedisProgram(program: string, port: number): Promise<
   return { url: `redis://127.0.0.1:${port}`, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** Whether a Docker engine is available. */
-export async function dockerAnswers(): Promise<boolean> {
-  return run('docker', ['info'], { timeout: 5_000 }).then(
-    () => true,
-    () => false,
-  );
-}
-
 function givenServer(url: string): RedisServer {
   const stop = async () => undefined;
   return { url, stop, [Symbol.asyncDispose]: stop };
-}
-
-async function startContainer(port: number, notice: (text: string) => void): Promise<RedisServer | null> {
-  notice(`Starting Redis in Docker (${IMAGE}).`);
-  const publish = `127.0.0.1:${port}:6379`;
-  // Set explicitly: the default of this setting depends on who built the image.
-  const open = ['--bind', '0.0.0.0', '--protected-mode', 'no'];
-  const settings = ['redis-server', ...open, '--save', '', '--appendonly', 'no'];
-  try {
-    const { stdout } = await run('docker', ['run', '--rm', '-d', '-p', publish, IMAGE, ...settings]);
-    const container = stdout.trim();
-    const stop = async () => void (await run('docker', ['rm', '-f', container]).catch(() => undefined));
-    await untilListening(port, () => false).catch(async (error) => {
-      await stop();
-      throw error;
-    });
-    return { url: `redis://127.0.0.1:${port}`, stop, [Symbol.asyncDispose]: stop };
-  } catch (error) {
-    notice(`Docker could not start Redis: ${(error as Error).message.split('\n')[0]}`);
-    return null;
-  }
 }
 
 async function untilListening(port: number, hasFailed: () => boolean): Promise<void> {
@@ -161,7 +122,7 @@ export interface RedisControl extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Starts Redis: a given URL, a program, Docker, an installation, in this order; or none. */
+/** Starts Redis: a given URL, a program, an installation, in this order; or none. */
 export async function startRedisControl(options: {
   readonly wanted: boolean;
   readonly givenUrl: string | undefined;
