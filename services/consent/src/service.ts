@@ -12,11 +12,7 @@ import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import { createAccessService, LARGEST_BATCH } from './access/access-service.ts';
 import { createAccessHistory, createHistoryTurns } from './access/history.ts';
 import { type AccessRecorder, createAccessRecorder } from './access/record.ts';
-import {
-  type AccessStatements,
-  createAccessStatements,
-  loggingClockDifference,
-} from './access/statements.ts';
+import { type AccessStatements, createAccessStatements } from './access/statements.ts';
 import { createUsage } from './access/usage.ts';
 import { createApps } from './apps.ts';
 import { startBackgroundTasks } from './background.ts';
@@ -135,12 +131,11 @@ interface Parts {
 }
 
 function createRecorder(
-  { pools, guard, config, clock, log, metrics }: Parts,
+  { pools, guard, config, clock, metrics }: Parts,
   overrides: Overrides,
 ): AccessRecorder {
   const options = { clockToleranceMs: config.ACCESS_CLOCK_TOLERANCE_MS, guard };
-  const measured = metrics.measureStatements(createAccessStatements(pools.access, options));
-  const statements = loggingClockDifference(measured, log);
+  const statements = metrics.measureStatements(createAccessStatements(pools.access, options));
   const recorder = createAccessRecorder({
     statements: overrides.accessStatements?.(statements) ?? statements,
     clock,

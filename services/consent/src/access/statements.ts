@@ -27,19 +27,13 @@ const FIND_REFS = readStatement(new URL('../store/sql/find-refs.sql', import.met
 const INSERT = readStatement(new URL('../store/sql/insert-access-records.sql', import.meta.url));
 const JUDGE = readStatement(new URL('../store/sql/judge-accesses.sql', import.meta.url));
 
-/** Thrown when nothing was recorded because the clocks of this process and the database differ by more than allowed. */
-class ClocksDiffer extends AppError {
-  readonly processClock: Date;
-  readonly databaseClock: Date;
-
-  constructor(processClock: Date, databaseClock: Date) {
-    const cause = new Error(
-      `the clock of this process shows ${processClock.toISOString()}, that of the database ${databaseClock.toISOString()}`,
-    );
-    super('access_not_recorded', 'The access could not be recorded.', { cause, retryAfterSeconds: 1 });
-    this.processClock = processClock;
-    this.databaseClock = databaseClock;
-  }
+/** Thrown when nothing was recorded because the clocks of this process and the database differ by more than allowed: somebody has to act. */
+function clocksDiffer(batch: AccessRecordBatch, databaseClock: Date): AppError {
+  const processClock = new Date(batch.at).toISOString();
+  const cause = new Error(
+    `the clock of this process shows ${processClock}, that of the database ${databaseClock.toISOString()}: more than ACCESS_CLOCK_TOLERANCE_MS apart`,
+  );
+  return new AppError('internal', '', { cause });
 }
 
 /** A batch of a writer's chain with its access records, in order. */
@@ -79,7 +73,7 @@ export function createAccessStatements(pool: pg.Pool, { clockToleranceMs, guard 
         rowMode: 'array',
       });
       const [differing] = rows;
-      if (differing !== undefined) throw new ClocksDiffer(new Date(batch.at), differing[0]);
+      if (differing !== undefined) throw clocksDiffer(batch, differing[0]);
     },
     /** Judges in a snapshot taken after the call began. Returns one judgement each, in order. References are those of the records. */
     judge: (accesses: readonly Access[], userRefs: readonly Uint8Array[]): Promise<Judgement[]> =>
@@ -141,41 +135,4 @@ function toJudgeColumns(accesses: readonly Access[], userRefs: readonly Uint8Arr
     textArray(accesses, (access) => access.dataFrom),
     uuidArray(userRefs, (ref) => ref),
   ];
-}
-
-type Say = (details: object, text: string) => void;
-
-/** While clocks differ, every batch fails; one log line a minute is enough. */
-const SAID_EVERY_MS = 60_000;
-
-/** Wraps the store to log that clocks differ, once a minute, and when they agree again. */
-export function loggingClockDifference(
-  store: AccessStatements,
-  log: { readonly error: Say; readonly info: Say },
-): AccessStatements {
-  /** Monotonic milliseconds; null while clocks agree. */
-  let saidAt: number | null = null;
-  return {
-    ...store,
-    async insert(batch) {
-      try {
-        await store.insert(batch);
-      } catch (error) {
-        if (
-          error instanceof ClocksDiffer &&
-          (saidAt === null || performance.now() - saidAt >= SAID_EVERY_MS)
-        ) {
-          saidAt = performance.now();
-          const { processClock, databaseClock } = error;
-          log.error(
-            { processClock, databaseClock },
-            'no access is recorded: the clocks of this process and of the database differ by more than ACCESS_CLOCK_TOLERANCE_MS',
-          );
-        }
-        throw error;
-      }
-      if (saidAt !== null) log.info({}, 'accesses are recorded again: the clocks agree');
-      saidAt = null;
-    },
-  };
 }
