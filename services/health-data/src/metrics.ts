@@ -8,7 +8,10 @@ const RUNNING_MS = 5 * 60_000;
 /** The metrics of health-data. docs/operations/observability.md describes all of them. */
 export function createHealthDataMetrics(metrics: Metrics) {
   const batches = metrics.histogram(
-    { name: 'phds_read_batch_size', help: 'Reads of newest pages, or newest searches, that one statement answered.' },
+    {
+      name: 'phds_read_batch_size',
+      help: 'Reads of newest pages, or newest searches, that one statement answered.',
+    },
     SIZE_BUCKETS,
   );
   const rows = metrics.gauge({
