@@ -21,39 +21,41 @@ export function MyDataPage() {
   return (
     <Narrow>
       <PageHeading title={text('title')} lead={text('lead')} />
-      <Row>
-        <ButtonAnchor href={toArchivePath()} download="my-health-data.zip">
-          {text('download')}
-        </ButtonAnchor>
-        <Soft>{text('downloadText')}</Soft>
-      </Row>
-      <Resource query={grants}>
-        {(found) => (
-          <Resource query={overview}>
-            {(held) => (
-              <Stack>
-                {groupByCategory(SCOPES).map(({ category, items }) => (
-                  <section key={category} aria-label={category}>
-                    <Stack tight>
-                      <h2>{category}</h2>
-                      <Rows>
-                        {items.map(({ scope }) => (
-                          <Type
-                            key={scope}
-                            scope={scope}
-                            held={held.find((one) => one.scope === scope)}
-                            readers={findReaders(found, scope).length}
-                          />
-                        ))}
-                      </Rows>
-                    </Stack>
-                  </section>
-                ))}
-              </Stack>
-            )}
-          </Resource>
-        )}
-      </Resource>
+      <Stack>
+        <Row>
+          <ButtonAnchor href={toArchivePath()} download="my-health-data.zip">
+            {text('download')}
+          </ButtonAnchor>
+          <Soft>{text('downloadText')}</Soft>
+        </Row>
+        <Resource query={grants}>
+          {(found) => (
+            <Resource query={overview}>
+              {(held) => (
+                <Stack>
+                  {groupByCategory(SCOPES).map(({ category, items }) => (
+                    <section key={category} aria-label={category}>
+                      <Stack tight>
+                        <h2>{category}</h2>
+                        <Rows>
+                          {items.map(({ scope }) => (
+                            <Type
+                              key={scope}
+                              scope={scope}
+                              held={held.find((one) => one.scope === scope)}
+                              readers={findReaders(found, scope).length}
+                            />
+                          ))}
+                        </Rows>
+                      </Stack>
+                    </section>
+                  ))}
+                </Stack>
+              )}
+            </Resource>
+          )}
+        </Resource>
+      </Stack>
     </Narrow>
   );
 }
