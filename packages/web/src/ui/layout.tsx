@@ -29,7 +29,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const [path] = useLocation();
   const approvalId = path.startsWith(APPROVAL) ? path.slice(APPROVAL.length) : null;
   const isConsole = isOfConsole(path);
-  const deployment = readDeployment();
+  const { operator, ...addresses } = readDeployment();
   return (
     <div className={style['shell']}>
       <a className={style['skip']} href="#main">
@@ -62,12 +62,10 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         {children}
       </main>
       <footer className={style['footer']}>
-        <DeploymentLinks {...deployment} />
+        <DeploymentLinks {...addresses} />
         {isConsole ? <a href="/">{text('product')}</a> : null}
         {isConsole || approvalId !== null ? null : <a href="/console">{text('developers')}</a>}
-        <span>
-          {deployment.operator === undefined ? null : text('operatedBy', { operator: deployment.operator })}
-        </span>
+        {operator === undefined ? null : <span>{text('operatedBy', { operator })}</span>}
         {isConsole ? null : <LanguageChoice />}
       </footer>
       <SignInRequest />
