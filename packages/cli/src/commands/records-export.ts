@@ -36,7 +36,7 @@ const ACCESSES_A_PAGE = 1_000;
 const accesses = (conditions: readonly string[], hidesUser: boolean) => `
   SELECT ${hidesUser ? "''" : "coalesce(p.user_id, '')"} AS user, 'acc_' || replace(r.id::text, '-', '') AS id,
     to_char(r.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at, r.client_id AS app,
-    coalesce(shown_app_of(r.grant_id, r.at)->>'name', app.name, '') AS "appName",
+    coalesce(shown_app_of(r.grant_id, r.at)->>'name', app.profile->>'name', '') AS "appName",
     r.grant_id AS "grantId", r.scope, r.endpoint, r.window_from AS "from", r.window_to AS "to", r.page,
     r.record_count AS "recordCount", r.request_id AS "requestId",
     CASE WHEN refusal.verdict IS NULL THEN 'released' ELSE 'refused' END AS outcome,
