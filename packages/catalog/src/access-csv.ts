@@ -46,9 +46,9 @@ export function toAccessCsvLine(access: ExportedAccess): string {
   return toCsvLine(ACCESS_COLUMNS.map((column) => access[column]));
 }
 
-/** Formats values as a line of CSV (RFC 4180). What a spreadsheet would interpret as a formula is prefixed with `'`. */
+/** Formats values as a line of CSV (RFC 4180). A text that a spreadsheet would interpret as a formula is prefixed with `'`. */
 export function toCsvLine(values: readonly (string | number)[]): string {
-  return `${values.map((value) => toField(String(value))).join(',')}\r\n`;
+  return `${values.map((value) => (typeof value === 'number' ? String(value) : toField(value))).join(',')}\r\n`;
 }
 
 // Characters that start a formula in a spreadsheet (OWASP, "CSV Injection"), at the beginning of a field or after what a spreadsheet may

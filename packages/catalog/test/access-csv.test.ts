@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ACCESS_CSV_HEADER, type ExportedAccess, toAccessCsvLine } from '../src/access-csv.ts';
+import { ACCESS_CSV_HEADER, type ExportedAccess, toAccessCsvLine, toCsvLine } from '../src/access-csv.ts';
 
 const ACCESS: ExportedAccess = {
   id: 'acc_017f22e279b070008123456789abcdef',
@@ -43,6 +43,10 @@ test.each([
   ['Sleep; a=b | c-d', 'Sleep; a=b | c-d'],
 ])('an app name that looks like a formula is not evaluated by a spreadsheet: %j', (appName, field) => {
   expect(toAccessCsvLine({ ...ACCESS, appName })).toContain(`,app_1,${field},grt_1,`);
+});
+
+test('a negative number stays a number', () => {
+  expect(toCsvLine([-300, '-300', 1.5])).toBe("-300,'-300,1.5\r\n");
 });
 
 test('the header has as many columns as a line', () => {
