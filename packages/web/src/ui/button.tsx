@@ -47,6 +47,7 @@ export function ButtonAnchor({
   readonly download?: string;
   readonly target?: '_blank';
   readonly rel?: string;
+  readonly referrerPolicy?: 'same-origin';
   readonly autoFocus?: boolean;
   readonly kind?: ButtonKind;
   readonly children: React.ReactNode;

@@ -72,6 +72,7 @@ test('all types are listed with how much there is, the newest and the apps that 
   );
   const archive = screen.getByRole('link', { name: 'Download all of it' });
   expect(archive.getAttribute('href')).toBe('/partner/consent/own-data.zip?lang=en');
+  expect(archive.getAttribute('referrerpolicy')).toBe('same-origin');
   await page.press('Heart', 'link');
   expect(page.path).toBe('/data/read:health-data:heart');
   page.see(/^Latest records: 5 of /);

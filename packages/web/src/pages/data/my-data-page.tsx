@@ -23,7 +23,8 @@ export function MyDataPage() {
       <PageHeading title={text('title')} lead={text('lead')} />
       <Stack>
         <Row>
-          <ButtonAnchor href={toArchivePath()} download="my-health-data.zip">
+          {/* Browsers without Fetch Metadata show by the Referer that one of our own pages asks. */}
+          <ButtonAnchor href={toArchivePath()} download="my-health-data.zip" referrerPolicy="same-origin">
             {text('download')}
           </ButtonAnchor>
           <Soft>{text('downloadText')}</Soft>
