@@ -161,7 +161,7 @@ function keyboardAlone(): void {
     );
     expect(files.get('index.html')).toContain('<td>Heart: Heart Rate</td><td>1</td>');
     const history = await open('/history', { session });
-    await history.page.getByText('You downloaded all of your data').waitFor();
+    await history.page.getByText('You started a download of all of your data').waitFor();
   });
 
   test('each part of my data can be opened, with its days in the zone of the person', async () => {

@@ -191,7 +191,7 @@ test('what operators did about the person, and their downloads, are shown', asyn
   expect(shown.getAllByRole('listitem').map(textOf)).toEqual([
     'Stopped sharing with Morning Run27 Nov 2026, 12:00',
     'Signed you out everywhere27 Nov 2026, 11:59',
-    'You downloaded all of your data27 Nov 2026, 11:58',
+    'You started a download of all of your data27 Nov 2026, 11:58',
   ]);
   expect(page.alerts).toEqual([]);
 });
