@@ -2,7 +2,7 @@ import { scopeOfCategory } from './endpoints.ts';
 import { METRICS } from './metrics.ts';
 import type { Scope } from './scopes.ts';
 
-/** One type of data in the archive of all that is held of a person. */
+/** One type of data in the archive of a person's own data. */
 export interface OwnDataKind {
   /** The key of a type of readings, a kind of record, or `profile`. */
   readonly kind: string;
@@ -28,7 +28,7 @@ const RECORDS = [
   ['ehrRecord', 'ehr-records', 'read:ehr'],
 ] as const;
 
-/** Everything that is held of a person, in the order of the archive. */
+/** All health data of a person, in the order of the archive. */
 export const OWN_DATA: readonly OwnDataKind[] = [
   ...RECORDS.map(([kind, file, scope]) => ({ kind, file, scope, type: null })),
   ...METRICS.map(({ key, category, name }) => ({

@@ -44,6 +44,11 @@ const DATA = {
   },
   listGrants: () => ({ grants: [grant], total: 1 }),
   getReceipt: () => ({ receipt: 'a.b.c' }),
+  beginDownload: () => ({ number: 7n }),
+  listOwnActs: () => ({
+    acts: [{ number: 7n, at, rpc: 'phds.consent.v1.OperatorActService/BeginDownload' }],
+    total: 1,
+  }),
 };
 beforeEach(() => gateway.backends.answer(DATA));
 
@@ -51,7 +56,7 @@ const download = (path = PATH, more = {}) =>
   gateway.fetchUnchecked(path, { headers: { ...headers, ...more } });
 
 describe('the download of all of one’s data', () => {
-  test('has a JSON and a CSV file for each type with data, connections, receipts, the history, and an index', async () => {
+  test('has a JSON and a CSV file for each type with data, connections, receipts, the history, acts of operators, and an index', async () => {
     const response = await gateway.fetch(`${PATH}?lang=de`, { headers });
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'application/zip',
@@ -67,6 +72,7 @@ describe('the download of all of one’s data', () => {
       'connections.csv',
       'receipts.json',
       'access-history.csv',
+      'operator-acts.json',
       'index.html',
     ]);
     expect(JSON.parse(files.get('readings/heart-rate.json') ?? '')).toMatchObject([
@@ -81,6 +87,9 @@ describe('the download of all of one’s data', () => {
       { id: 'grt_1', scopes: ['read:mood'] },
     ]);
     expect(JSON.parse(files.get('receipts.json') ?? '')).toEqual([{ grantId: 'grt_1', receipt: 'a.b.c' }]);
+    expect(JSON.parse(files.get('operator-acts.json') ?? '')).toMatchObject([
+      { id: '7', act: 'own_data_downloaded' },
+    ]);
     expect(files.get('index.html')).toContain(
       '<td>Herz: Heart Rate</td><td>2</td><td>2026-03-01 – 2026-03-02</td>',
     );
@@ -125,7 +134,7 @@ describe('the download of all of one’s data', () => {
     await expect((await download()).bytes()).rejects.toThrow();
   });
 
-  test.each(['listGrants', 'getReceipt', 'listAccesses'])(
+  test.each(['listGrants', 'getReceipt', 'listAccesses', 'listOwnActs'])(
     'breaks off without a central directory when %s fails',
     async (rpc) => {
       gateway.backends.answer({ ...DATA, [rpc]: throwing(unavailable(new Error('away'))) });
@@ -157,6 +166,14 @@ describe('the download of all of one’s data', () => {
     expect(response.status).toBe(200);
     await expect(response.bytes()).rejects.toThrow();
     expect(readAfterwards).toEqual([]);
+  });
+
+  test('breaks off when the person is erased meanwhile', async () => {
+    gateway.backends.answer({ ...DATA, listOwnActs: () => ({ acts: [], total: 0 }) });
+    await expect((await download()).bytes()).rejects.toThrow();
+    const another = { number: 9n, at, rpc: 'phds.consent.v1.OperatorActService/BeginDownload' };
+    gateway.backends.answer({ ...DATA, listOwnActs: () => ({ acts: [another], total: 1 }) });
+    await expect((await download()).bytes()).rejects.toThrow();
   });
 
   test('runs once at a time for a person', async () => {
@@ -217,10 +234,13 @@ describe('the download of all of one’s data', () => {
   test('needs a session, and a page of this origin when the session is in a cookie', async () => {
     expect((await gateway.fetch(PATH)).status).toBe(401);
     const cookie = `session=${headers['authorization']?.slice('Bearer '.length)}`;
-    const from = (site: string) =>
-      gateway.fetchUnchecked(PATH, { headers: { cookie, 'sec-fetch-site': site } });
-    expect((await from('cross-site')).status).toBe(401);
-    expect((await from('none')).status).toBe(401);
-    await readZip(await (await from('same-origin')).bytes());
+    const from = (sender: Record<string, string>) =>
+      gateway.fetchUnchecked(PATH, { headers: { cookie, ...sender } });
+    expect((await from({ 'sec-fetch-site': 'cross-site' })).status).toBe(401);
+    expect((await from({ 'sec-fetch-site': 'none' })).status).toBe(401);
+    expect((await from({})).status).toBe(401);
+    await readZip(await (await from({ 'sec-fetch-site': 'same-origin' })).bytes());
+    // Browsers without Fetch Metadata.
+    await readZip(await (await from({ referer: 'http://localhost:8080/data' })).bytes());
   });
 });

@@ -11,7 +11,7 @@ export function useOverview() {
   });
 }
 
-/** URL of the archive with all of the person's data, with an index in the language of the page. */
+/** URL of the archive with the person's data, with an index in the language of the page. */
 export function toArchivePath(): string {
   return `/partner/consent/own-data.zip?lang=${currentLanguage()}`;
 }

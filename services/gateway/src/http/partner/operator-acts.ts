@@ -50,6 +50,7 @@ export const OPERATOR_ACT_OPERATIONS: readonly MountedOperation[] = [
   }),
 ];
 
-function toActJson(act: OwnAct): z.infer<typeof operatorActJson> {
+/** An act as the person sees it. */
+export function toActJson(act: OwnAct): z.infer<typeof operatorActJson> {
   return toJson(operatorActJson, { ...act, id: String(act.number), act: ACTS[act.rpc] ?? 'other' });
 }

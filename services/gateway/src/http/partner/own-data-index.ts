@@ -18,7 +18,7 @@ const TEXTS = {
   en: {
     title: 'My health data',
     made: 'Made on',
-    lead: 'Everything that is held about you. Each type of data is in two files with the same content: CSV opens in a spreadsheet, JSON is for programs. Keep this archive safe.',
+    lead: 'All your health data, connections, receipts and access history. Each type of data is in two files with the same content: CSV opens in a spreadsheet, JSON is for programs. Keep this archive safe.',
     type: 'Type of data',
     count: 'Records',
     period: 'From – to',
@@ -26,12 +26,13 @@ const TEXTS = {
     connections: 'Apps that you share or shared data with',
     receipts: 'Signed receipts of your decisions',
     history: 'Which app read what, and when',
+    acts: 'Your downloads, and what people who run this service did about you',
     note: 'Times are in UTC. Data that arrived while the archive was made may be in only one of two files. Types that are not listed have no data.',
   },
   de: {
     title: 'Meine Gesundheitsdaten',
     made: 'Erstellt am',
-    lead: 'Alles, was über Sie gespeichert ist. Jede Datenart steht in zwei Dateien mit demselben Inhalt: CSV öffnet eine Tabellenkalkulation, JSON ist für Programme. Bewahren Sie dieses Archiv sicher auf.',
+    lead: 'Alle Ihre Gesundheitsdaten, Verbindungen, Belege und Zugriffe. Jede Datenart steht in zwei Dateien mit demselben Inhalt: CSV öffnet eine Tabellenkalkulation, JSON ist für Programme. Bewahren Sie dieses Archiv sicher auf.',
     type: 'Datenart',
     count: 'Einträge',
     period: 'Von – bis',
@@ -39,6 +40,7 @@ const TEXTS = {
     connections: 'Apps, mit denen Sie Daten teilen oder geteilt haben',
     receipts: 'Signierte Belege Ihrer Entscheidungen',
     history: 'Welche App wann was gelesen hat',
+    acts: 'Ihre Downloads, und was die Betreiber dieses Dienstes getan haben, soweit es Ihr Konto betrifft',
     note: 'Zeiten sind in UTC angegeben. Daten, die während der Erstellung eintrafen, stehen vielleicht nur in einer von zwei Dateien. Zu nicht aufgeführten Datenarten gibt es keine Daten.',
   },
 } as const satisfies Record<Language, Readonly<Record<string, string>>>;
@@ -51,7 +53,7 @@ export function toIndexPage(
   language: Language,
   now: Date,
   archived: readonly ArchivedData[],
-  connections: number,
+  { connections, acts }: { readonly connections: number; readonly acts: number },
 ): string {
   const texts = TEXTS[language];
   const numbers = new Intl.NumberFormat(language);
@@ -81,6 +83,7 @@ ${rows.join('\n')}
 ${row(texts.connections, numbers.format(connections), '', `${link('connections.csv')}, ${link('connections.json')}`)}
 ${row(texts.receipts, numbers.format(connections), '', link('receipts.json'))}
 ${row(texts.history, '', '', link('access-history.csv'))}
+${row(texts.acts, numbers.format(acts), '', link('operator-acts.json'))}
 </tbody>
 </table>
 <p>${texts.note}</p>

@@ -4,6 +4,7 @@ import type { CallOptions } from '@connectrpc/connect';
 import { toCsvLine } from '@phds/catalog/access-csv';
 import { LANGUAGES, type Language } from '@phds/catalog/languages';
 import { OWN_DATA } from '@phds/catalog/own-data';
+import type { Listed, Page } from '@phds/catalog/pagination';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError } from '@phds/service-kit/errors';
 import yazl from 'yazl';
@@ -16,21 +17,22 @@ import { findChoice, readQuery } from '../query.ts';
 import { GUARDS } from '../respond.ts';
 import { toCsv } from './accesses.ts';
 import { toGrantJson } from './grants.ts';
+import { toActJson } from './operator-acts.ts';
 import { type ArchivedData, toIndexPage } from './own-data-index.ts';
 
 const QUERY = {
   lang: z.enum(LANGUAGES).meta({ description: 'Language of the index; by default that of the browser.' }),
 };
 
-/** The person's download of everything that is held of them. */
+/** The person's download of their health data, connections, receipts and access history. */
 export const OWN_DATA_OPERATIONS: readonly MountedOperation[] = [
   sessionOperation({
     method: 'GET',
     path: '/partner/consent/own-data.zip',
     operationId: 'downloadOwnData',
-    summary: 'Download all of one’s data',
+    summary: 'Download all of one’s health data, connections, receipts and access history',
     description:
-      'The person’s profile, readings, records, connections, receipts and access history: a JSON and a CSV file for each type, and `index.html`. Recorded before the first byte is sent. A download that breaks off has no central directory, so no program opens it.',
+      'A JSON and a CSV file for each type of data with items, the lists of connections, receipts, accesses and acts of operators, and `index.html`. Recorded before the first byte is sent. A download that breaks off has no central directory, so no program opens it.',
     query: QUERY,
     answers: {
       200: {
@@ -49,7 +51,7 @@ const RETRY_AFTER_SECONDS = 60;
 /** A client that reads nothing for this long is treated as gone. */
 const IDLE_MS = 60_000;
 
-const GRANTS_A_PAGE = 100;
+const LIST_PAGE = 100;
 
 const HEAD = {
   'Content-Type': 'application/zip',
@@ -93,7 +95,7 @@ async function sendArchive(exchange: Exchange, language: Language): Promise<void
   // If the client disconnected during session and limit checks, 'close' has already been emitted.
   if (response.destroyed) return;
   const options = { ...onBehalf(exchange), signal: gone.signal };
-  await gateway.backends.operatorActs.beginDownload({ requestId }, options);
+  const { number } = await gateway.backends.operatorActs.beginDownload({ requestId }, options);
   // Before the head is sent, so that an error can still set the status.
   await hasItems(readItems(exchange, options, 'profile'));
   response.writeHead(200, HEAD);
@@ -105,7 +107,7 @@ async function sendArchive(exchange: Exchange, language: Language): Promise<void
   try {
     await Promise.all([
       pipeline(zip.outputStream, response, { signal: gone.signal }),
-      fillArchive(exchange, options, archive, language).then(() => zip.end()),
+      fillArchive(exchange, options, archive, { number, language }).then(() => zip.end()),
     ]);
   } catch (err) {
     if (!gone.signal.aborted) gateway.log.warn({ err, requestId }, 'a download of own data broke off');
@@ -142,7 +144,7 @@ async function fillArchive(
   exchange: Exchange,
   options: CallOptions,
   archive: Archive,
-  language: Language,
+  { number, language }: { readonly number: bigint; readonly language: Language },
 ): Promise<void> {
   const { backends } = exchange.gateway;
   const archived: ArchivedData[] = [];
@@ -164,11 +166,18 @@ async function fillArchive(
     return (await backends.accesses.listAccesses({ inPieces: true, afterId }, options)).accesses;
   };
   await archive.add('access-history.csv', toCsv(await readPiece(''), readPiece));
-  const page = toIndexPage(language, exchange.gateway.clock.now(), archived, connections.length);
+  const acts = await readActs(exchange, options);
+  await archive.add('operator-acts.json', toJsonFile(of([...acts.values()])));
+  // consent erases first: while the entry is listed, all data that was read before was complete.
+  if (!acts.has(String(number))) throw new Error('the person was erased during the download');
+  const page = toIndexPage(language, exchange.gateway.clock.now(), archived, {
+    connections: connections.length,
+    acts: acts.size,
+  });
   await archive.add('index.html', of(page));
 }
 
-/** Everything that is held of one kind. Ends with `unauthorized` when the session does. */
+/** All items of one kind. Ends with `unauthorized` when the session does. */
 async function* readItems(exchange: Exchange, options: CallOptions, kind: string): Pages {
   const { backends, readSession } = exchange.gateway;
   let beforeMs: bigint | undefined;
@@ -185,16 +194,35 @@ async function* readItems(exchange: Exchange, options: CallOptions, kind: string
 }
 
 async function readConnections(exchange: Exchange, options: CallOptions): Promise<readonly Item[]> {
-  const { backends, readSession } = exchange.gateway;
-  const found = new Map<string, Item>();
-  for (let page = 1, total = 1; (page - 1) * GRANTS_A_PAGE < total; page += 1) {
-    await readSession(exchange.request);
-    const asked = { page: { page, pageSize: GRANTS_A_PAGE }, status: GrantStatus.UNSPECIFIED };
-    const answer = await backends.consent.listGrants(asked, options);
-    for (const grant of answer.grants) found.set(grant.id, toGrantJson(grant));
-    ({ total } = answer);
-  }
+  const { consent } = exchange.gateway.backends;
+  const found = await readList(exchange, async (page) => {
+    const { grants, total } = await consent.listGrants({ page, status: GrantStatus.UNSPECIFIED }, options);
+    return { items: grants.map(toGrantJson), total };
+  });
   return [...found.values()];
+}
+
+async function readActs(exchange: Exchange, options: CallOptions): Promise<ReadonlyMap<string, Item>> {
+  const { operatorActs } = exchange.gateway.backends;
+  return readList(exchange, async (page) => {
+    const { acts, total } = await operatorActs.listOwnActs({ page }, options);
+    return { items: acts.map(toActJson), total };
+  });
+}
+
+/** All items of a list by their ids, because a new item moves others to a page that is read later. */
+async function readList(
+  exchange: Exchange,
+  readPage: (page: Page) => Promise<Listed<Item & { readonly id: string }>>,
+): Promise<ReadonlyMap<string, Item>> {
+  const found = new Map<string, Item>();
+  for (let page = 1, total = 1; (page - 1) * LIST_PAGE < total; page += 1) {
+    await exchange.gateway.readSession(exchange.request);
+    const listed = await readPage({ page, pageSize: LIST_PAGE });
+    for (const item of listed.items) found.set(item.id, item);
+    ({ total } = listed);
+  }
+  return found;
 }
 
 async function* readReceipts(exchange: Exchange, options: CallOptions, connections: readonly Item[]): Pages {
