@@ -60,6 +60,30 @@ describe('erasing a person', () => {
     expect(await everything()).not.toContain('many');
   });
 
+  test('deletes at most 1,000 access tokens in a statement', async () => {
+    const app = await harness.registerApp();
+    const { accessToken } = await harness.exchange(app, await harness.obtainCode(app, { userId: 'busy' }));
+    const { principal } = await harness.introspect(accessToken);
+    await owner.query(
+      `INSERT INTO access_token (hash, family_id, client_id, user_id, grant_id, scopes, app_epoch, issued_at, expires_at)
+       SELECT sha256(number::text::bytea), id, client_id, user_id, grant_id, '{}', app_epoch, now(), now()
+       FROM token_family, generate_series(1, 2500) AS number WHERE id = $1`,
+      [principal!.familyId],
+    );
+    await owner.query(
+      `CREATE FUNCTION limit_step() RETURNS trigger LANGUAGE plpgsql AS
+         'BEGIN IF (SELECT count(*) FROM gone) > 1000 THEN RAISE ''too many''; END IF; RETURN NULL; END';
+       CREATE TRIGGER limit_step AFTER DELETE ON access_token REFERENCING OLD TABLE AS gone
+         FOR EACH STATEMENT EXECUTE FUNCTION limit_step()`,
+    );
+    expect(await harness.operated.eraseUser({ userId: 'busy' })).toMatchObject({ codes: 1, families: 1 });
+    await owner.query('DROP FUNCTION limit_step CASCADE');
+    const { rows } = await owner.query('SELECT FROM access_token WHERE family_id = $1', [
+      principal!.familyId,
+    ]);
+    expect(rows).toEqual([]);
+  });
+
   test('ends their apps if requested, and otherwise removes nothing', async () => {
     const clientId = await registerAs('amy-the-maker');
     const app = await harness.registerApp();
