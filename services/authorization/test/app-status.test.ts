@@ -240,3 +240,39 @@ describe('a restored ledger', () => {
     expect((await harness.introspect(issued.accessToken)).status).toBe(TokenStatus.DEAD);
   });
 });
+
+describe('an operator who suspends an app', () => {
+  const suspend = async () => {
+    const { clientId } = await harness.registerApp();
+    return { clientId, call: () => harness.operatedApps.suspendApp({ clientId, reason: 'No answer.' }) };
+  };
+  const SUSPEND = 'phds.authorization.v1.AppOperatorService/SuspendApp';
+
+  test('has the act recorded by consent before it is made, and its outcome after it', async () => {
+    const { clientId, call } = await suspend();
+    harness.consent.acts.length = 0;
+    harness.consent.calls.length = 0;
+    await call();
+    expect(harness.consent.acts).toEqual([`on-call ${SUSPEND}  ${clientId} a test`, '1 OK']);
+    expect(harness.consent.calls).toEqual(['beginAct', 'setAppLock', 'endAct']);
+  });
+
+  test('changes nothing while consent cannot record it', async () => {
+    const { clientId, call } = await suspend();
+    harness.consent.away.add('beginAct');
+    try {
+      expect(await reasonOf(call())).toBe('unavailable');
+    } finally {
+      harness.consent.away.delete('beginAct');
+    }
+    const { apps } = await harness.operatedApps.listAllApps({ clientId });
+    expect(apps.map(({ app }) => app?.lock)).toEqual([undefined]);
+  });
+
+  test('has the outcome of a refusal recorded', async () => {
+    harness.consent.acts.length = 0;
+    const unknown = { clientId: 'app_0000000000000000000000', reason: 'No answer.' };
+    expect(await reasonOf(harness.operatedApps.suspendApp(unknown))).toBe('not_found');
+    expect(harness.consent.acts.at(-1)).toBe('1 NOT_FOUND');
+  });
+});
