@@ -5,7 +5,7 @@ import { startPeriodic, startPruning } from '@phds/service-kit/background';
 import type { Clock } from '@phds/service-kit/clock';
 import type { Logger } from '@phds/service-kit/telemetry/log';
 import { createCheckpoints, createCheckpointTable } from './access/checkpoints.ts';
-import { countAll } from './access/counts.ts';
+import { countNext, createCounting } from './access/counts.ts';
 import { deleteDroppedCounts, moveMonths } from './access/months.ts';
 import type { Config } from './config.ts';
 import { createJoseSigner } from './jose-signer.ts';
@@ -46,7 +46,8 @@ export async function startBackgroundTasks(parts: Parts, resources: AsyncDisposa
   resources.defer(async () => {
     await checkpoints.take().catch(failureOf(checkpointing));
   });
-  repeat('counting', config.COUNT_INTERVAL_MS, (signal) => countAll(pools.checks, signal));
+  const counting = createCounting((atMost) => countNext(pools.checks, atMost));
+  repeat('counting', config.COUNT_INTERVAL_MS, counting);
   repeat(checkpointing, config.CHECKPOINT_INTERVAL_MS, async () => {
     await checkpoints.takeDue();
     metrics.onCovered();

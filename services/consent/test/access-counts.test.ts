@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { localDate } from '@phds/catalog/local-time';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import pg from 'pg';
+import { createCounting } from '../src/access/counts.ts';
 import { toLocalDays } from '../src/access/local-days.ts';
 import { type DatedRecorder, expectAppDays, startDatedRecorder } from './dated-records.ts';
 import { accessOf, approve, MOOD, record, registerApp, shareConsent } from './running-service.ts';
@@ -265,5 +266,35 @@ describe('local days', () => {
   test.each(DAYS_OF_ZONES)('are divided at local midnight: %s (%s)', (timeZone, _why, day, expected) => {
     const { starts } = toLocalDays(day, day, timeZone);
     expect(starts.map((quarter) => quarter * 900_000)).toEqual(expected.map((start) => Date.parse(start)));
+  });
+});
+
+describe('counting in the background', () => {
+  test('ends with the service, whatever is left to count', async () => {
+    const service = new AbortController();
+    let turns = 0;
+    const counting = createCounting(async (atMost) => {
+      turns += 1;
+      if (turns === 3) service.abort();
+      return turns < 100 ? atMost : 0;
+    });
+    await counting(service.signal);
+    expect(turns).toBe(3);
+  });
+
+  test('counts batches that are too large for the time of one statement in smaller portions', async () => {
+    const portions: number[] = [];
+    let left = 40;
+    const counting = createCounting(async (atMost) => {
+      portions.push(atMost);
+      if (atMost > 30) throw new Error('canceling statement due to statement timeout');
+      const taken = Math.min(atMost, left);
+      left -= taken;
+      return taken;
+    });
+    const { signal } = new AbortController();
+    for (let run = 0; run < 10; run += 1) await counting(signal).catch(() => undefined);
+    expect(left).toBe(0);
+    expect(portions.slice(0, 5)).toEqual([200, 100, 50, 25, 50]);
   });
 });

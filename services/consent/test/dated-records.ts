@@ -50,7 +50,7 @@ export function startDatedRecorder(
   return {
     recorder,
     /** Counts as the service does periodically. Returns the number of batches. */
-    count: () => countNext(pool),
+    count: () => countNext(pool, 200),
     async [Symbol.asyncDispose]() {
       await recorder[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
