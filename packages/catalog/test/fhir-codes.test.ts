@@ -63,6 +63,13 @@ test.each<[FhirType, string, object]>([
 
 const OWN = 'https://phds.example/fhir/R4/CodeSystem';
 
+/** Whether it is a newest search. */
+function judge(type: FhirType, query: string): boolean {
+  const parsed = parseSearch(type, [...new URLSearchParams(query)], 'https://phds.example/fhir/R4');
+  if (!('search' in parsed)) throw new Error(JSON.stringify(parsed.problems));
+  return isNewestSearch(parsed.search);
+}
+
 test.each<[string, boolean]>([
   ['code=8867-4', true],
   [`code=${OWN}/metric|heart-rate&_count=100&patient=pat-1&_sort=-date`, true],
@@ -88,7 +95,9 @@ test.each<[string, boolean]>([
   ['code=8867-4&_summary=count', false],
   ['code=8867-4&status=amended', false],
 ])('whether a search for Observations with %s is a newest search: %j', (query, isNewest) => {
-  const parsed = parseSearch('Observation', [...new URLSearchParams(query)], 'https://phds.example/fhir/R4');
-  if (!('search' in parsed)) throw new Error(JSON.stringify(parsed.problems));
-  expect(isNewestSearch(parsed.search)).toBe(isNewest);
+  expect(judge('Observation', query)).toBe(isNewest);
+});
+
+test('a search for anything but Observations is not a newest search', () => {
+  expect(FHIR_TYPES.filter((type) => type !== 'Observation' && judge(type, ''))).toEqual([]);
 });

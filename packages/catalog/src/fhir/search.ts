@@ -145,6 +145,8 @@ export function costOf({ count, countOnly, withTotal }: FhirSearch): number {
  */
 export function isNewestSearch(search: FhirSearch): boolean {
   const { kinds, scopes, ids, when, count, countOnly, withTotal, cursor } = search;
+  // Types other than Observation have no kinds.
+  if (kinds.length === 0) return false;
   const isPlain = ids === null && cursor === null && !countOnly && !withTotal && count <= NEWEST_COUNT;
   if (!isPlain || scopes.length !== 1 || Object.values(when).some((bound) => bound !== null)) return false;
   // Readings of a source that is left out are skipped.
