@@ -253,7 +253,7 @@ interface HeldQuery {
 }
 
 const DOSE_NAME = `(
-  SELECT name FROM medication WHERE medication.user_id = held.user_id AND medication.id = held.medication_id
+  SELECT name FROM medication WHERE medication.user_id = $1 AND medication.id = held.medication_id
 ) AS medication`;
 
 /** What is not shown: ids, and what is computed for the order. */

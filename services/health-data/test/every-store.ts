@@ -153,6 +153,7 @@ export async function readAll(stores: Stores): Promise<void> {
     const dated = { userId: USER, ids: [randomUUID()], since: null, coverFrom: AT, statuses: null, when };
     await healthRecords.listNewest(kind, { ...dated, limit: 10 });
     await healthRecords.count(kind, dated);
+    await healthRecords.listHeld(kind, { userId: USER, before: null, limit: 10 });
   }
   await healthRecords.listDoses({ userId: USER, since: null, limit: 10 });
   await healthRecords.hasMedication(USER, randomUUID());
