@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
 import { LOST, listOf, problem } from '../kit/answers.ts';
 import { type Approval, approvalOf, connectionOf, openApproval } from '../kit/approval-screen.ts';
-import { screen, textOf } from '../kit/page.ts';
+import { Page, screen, textOf } from '../kit/page.ts';
 import { after } from '../kit/times.ts';
 
 const HEART = 'read:health-data:heart';
@@ -124,6 +124,17 @@ test('a future first day is refused at once, and a missing one does not mean eve
   await page.fill('First day that the app can see', '2026-01-01');
   await page.press(approvals.share);
   expect(page.changes).toEqual([['approve', expect.objectContaining({ dataFrom: '2026-01-01' })]]);
+});
+
+test('of a connection, a first day that is missing or in the future is not said to change nothing', async () => {
+  await using opened = await open([HEART], { connection: connectionOf([HEART]) });
+  const { approvals } = opened;
+  await approvals.choose('Choose a date');
+  for (const day of ['', '2026-11-30']) {
+    await opened.page.fill('First day that the app can see', day);
+    expect([approvals.changes, textOf(approvals.share)]).toEqual([[], 'Agree to these changes']);
+  }
+  expect(await opened.page.findBarriers()).toEqual([]);
 });
 
 test('a first day that the service refuses is explained at its field', async () => {
@@ -342,6 +353,18 @@ test.each([
     expect(await page.findBarriers()).toEqual([]);
   },
 );
+
+test('the request waits no longer than two seconds for the apps of the same name, and warns of them when they are known', async () => {
+  const twin = { clientId: 'app_other', name: 'morning-run', redirectHost: 'run.example', developerName: null };
+  await using page = new Page(`/approve/${approvalOf([]).id}`, {
+    answers: { getPendingApproval: { data: approvalOf([HEART]) }, listConnectedApps: listOf(twin) },
+  });
+  const answer = page.hold('listConnectedApps');
+  await page.pass(2_000);
+  page.see("We couldn't check whether you know another app called Morning Run.");
+  await answer();
+  page.see('You already know another app called morning-run.');
+});
 
 test('the page says when it could not look for apps of the same name', async () => {
   const answers = { listConnectedApps: problem('RATE_LIMITED') };

@@ -109,7 +109,7 @@ export function findChanges(
   const ends = { from: formatLastDay(connection.expiresAt), to: formatLastDay(end) };
   const isEndNew = life !== KEPT && ends.from !== ends.to;
   const isFirstDayNew = dayFault === null && firstDay !== connection.dataFrom;
-  const isSame = added.length + stopped.length === 0 && !isEndNew && !isFirstDayNew;
+  const isSame = dayFault === null && added.length + stopped.length === 0 && !isEndNew && !isFirstDayNew;
   return { ends, isEndNew, isFirstDayNew, isSame };
 }
 

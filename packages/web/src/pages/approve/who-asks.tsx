@@ -69,10 +69,10 @@ function LookAlikes({
   readonly app: RequestingApp;
   readonly known: ReturnType<typeof useKnownApps>;
 }) {
-  if (known.isError) {
+  if (!known.isSuccess) {
     return <Notice tone="warn" title={text('lookAlikeUnchecked', { app: app.name })} />;
   }
-  return findLookAlikes(app, known.data ?? []).map((other) => (
+  return findLookAlikes(app, known.data).map((other) => (
     <Notice key={other.clientId} tone="warn" title={text('lookAlike', { app: other.name })}>
       {difference(app, other)}
     </Notice>
