@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
-import { type BodyOf, example } from '../kit/answers.ts';
+import { type BodyOf, example, LOST } from '../kit/answers.ts';
 import { answersOf, grantOf } from '../kit/grants.ts';
 import { openPage, screen, textOf, within } from '../kit/page.ts';
 import { after, afterDays } from '../kit/times.ts';
@@ -54,6 +54,7 @@ test('all types are listed with how much there is, the newest and the apps that 
       { scope: 'read:weight', total: 1, latest: { id: 'wgt_1', weightKg: 65.2, date: '2026-11-22' } },
       { scope: 'read:conditions', total: 1, latest: { id: 'cnd_1', name: 'Asthma', sinceDate: '2019' } },
       { scope: 'read:mood', total: 0, latest: null },
+      { scope: 'read:medications', total: 3, latest: null },
     ],
   } as BodyOf<'listOwnData'>;
   await using page = await openPage('/data', { answers: { ...answersOf(...grants), listOwnData } });
@@ -66,7 +67,8 @@ test('all types are listed with how much there is, the newest and the apps that 
       ),
       'Weight by day65.2 kg · 22 Nov 20261 record · shared with 1 app',
       'ConditionsAsthma · 20191 record · not shared',
-      'Moodnothing yet · shared with 1 app',
+      'Moodnothing yetshared with 1 app',
+      'Medications3 medicationsnot shared',
       'Trends of all health datanot shared',
     ]),
   );
@@ -80,6 +82,16 @@ test('all types are listed with how much there is, the newest and the apps that 
   expect(document.activeElement).toBe(screen.getByRole('main'));
   await page.press(within(screen.getByRole('main')).getByRole('link', { name: '‹ My data' }));
   expect(page.path).toBe('/data');
+});
+
+test('the types and who can read them are there while it is not known how much is held, and when that fails', async () => {
+  await using page = await openPage('/data', { answers: { ...answersOf(grantOf()), listOwnData: LOST } });
+  expect(screen.getAllByRole('listitem').map(textOf)).toContain('Heartshared with 1 app');
+  await page.pass(5_000);
+  page.see('This could not be loaded.', screen.getByRole('alert'));
+  page.answers.listOwnData = example('listOwnData');
+  await page.press('Try again');
+  expect([page.alerts, page.find(/record/, screen.getByRole('main')) === null]).toEqual([[], false]);
 });
 
 test('values are said with their units, and heart rates have no sum', async () => {

@@ -1,4 +1,4 @@
-import { SCOPES, type Scope } from '@phds/catalog/scopes';
+import { SCOPES, type Scope, SUMMARY_SCOPES } from '@phds/catalog/scopes';
 import { useGrants } from '../../api/grants.ts';
 import { toArchivePath, useOverview } from '../../api/preview.ts';
 import type { HeldData } from '../../api/resources.ts';
@@ -27,33 +27,34 @@ export function MyDataPage() {
           <ButtonAnchor href={toArchivePath()} download="my-health-data.zip" referrerPolicy="same-origin">
             {text('download')}
           </ButtonAnchor>
-          <Soft>{text('downloadText')}</Soft>
+          <Soft>
+            {text('downloadText')} {text('downloadLimits')}
+          </Soft>
         </Row>
+        {overview.data === undefined && overview.isError ? (
+          <Resource query={overview}>{() => null}</Resource>
+        ) : null}
         <Resource query={grants}>
           {(found) => (
-            <Resource query={overview}>
-              {(held) => (
-                <Stack>
-                  {groupByCategory(SCOPES).map(({ category, items }) => (
-                    <section key={category} aria-label={category}>
-                      <Stack tight>
-                        <h2>{category}</h2>
-                        <Rows>
-                          {items.map(({ scope }) => (
-                            <Type
-                              key={scope}
-                              scope={scope}
-                              held={held.find((one) => one.scope === scope)}
-                              readers={findReaders(found, scope).length}
-                            />
-                          ))}
-                        </Rows>
-                      </Stack>
-                    </section>
-                  ))}
-                </Stack>
-              )}
-            </Resource>
+            <Stack>
+              {groupByCategory(SCOPES).map(({ category, items }) => (
+                <section key={category} aria-label={category}>
+                  <Stack tight>
+                    <h2>{category}</h2>
+                    <Rows>
+                      {items.map(({ scope }) => (
+                        <Type
+                          key={scope}
+                          scope={scope}
+                          held={overview.data?.find((one) => one.scope === scope)}
+                          readers={findReaders(found, scope).length}
+                        />
+                      ))}
+                    </Rows>
+                  </Stack>
+                </section>
+              ))}
+            </Stack>
           )}
         </Resource>
       </Stack>
@@ -67,12 +68,17 @@ function Type({
   readers,
 }: {
   readonly scope: Scope;
-  /** Absent for summaries, which are computed. */
+  /** Absent for summaries, which are computed, and until it is known. */
   readonly held: HeldData | undefined;
   readonly readers: number;
 }) {
   const id = `of-${scope}`;
+  const count =
+    held === undefined
+      ? ''
+      : text(scope === 'read:medications' ? 'heldMedications' : 'held', { count: held.total });
   const newest = held?.latest ? newestText(held.latest) : '';
+  const shared = text('sharedWith', { count: readers });
   return (
     <li>
       <RowWords>
@@ -80,9 +86,8 @@ function Type({
           {scopeTitle(scope)}
         </RowLink>
         <div id={id} className={style['about']}>
-          {newest === '' ? null : <div className={style['newest']}>{newest}</div>}
-          {held === undefined ? '' : `${text('held', { count: held.total })} · `}
-          {text('sharedWith', { count: readers })}
+          {SUMMARY_SCOPES.includes(scope) ? null : <div className={style['newest']}>{newest || count}</div>}
+          {newest === '' ? shared : `${count} · ${shared}`}
         </div>
       </RowWords>
       <Chevron />
