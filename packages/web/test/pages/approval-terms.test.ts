@@ -355,7 +355,12 @@ test.each([
 );
 
 test('the request waits no longer than two seconds for the apps of the same name, and warns of them when they are known', async () => {
-  const twin = { clientId: 'app_other', name: 'morning-run', redirectHost: 'run.example', developerName: null };
+  const twin = {
+    clientId: 'app_other',
+    name: 'morning-run',
+    redirectHost: 'run.example',
+    developerName: null,
+  };
   await using page = new Page(`/approve/${approvalOf([]).id}`, {
     answers: { getPendingApproval: { data: approvalOf([HEART]) }, listConnectedApps: listOf(twin) },
   });
