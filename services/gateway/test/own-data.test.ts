@@ -80,9 +80,10 @@ describe('the download of all of one’s data', () => {
       { value: 60 },
     ]);
     expect(files.get('readings/heart-rate.csv')).toBe(
-      "type,value,unit,timestamp,source\r\nHeart Rate,61,/min,2026-03-02T10:00:00.000Z,'=1+1\r\n" +
+      "\uFEFFtype,value,unit,timestamp,source\r\nHeart Rate,61,/min,2026-03-02T10:00:00.000Z,'=1+1\r\n" +
         "Heart Rate,60,/min,2026-03-01T10:00:00.000Z,'=1+1\r\n",
     );
+    for (const name of ['connections.csv', 'access-history.csv']) expect(files.get(name)).toMatch(/^\uFEFF/);
     expect(JSON.parse(files.get('connections.json') ?? '')).toMatchObject([
       { id: 'grt_1', scopes: ['read:mood'] },
     ]);
@@ -115,6 +116,49 @@ describe('the download of all of one’s data', () => {
     const refused = await gateway.fetch(PATH, { headers });
     expect([refused.status, refused.headers.get('content-disposition')]).toEqual([503, null]);
     expect(gateway.backends.callsOf('readOwn')).toEqual([]);
+  });
+
+  test('reads each type once for each of its two files', async () => {
+    await readZip(await (await download()).bytes());
+    const reads = gateway.backends.callsOf('readOwn').map(({ request }) => request as { kind: string });
+    expect(reads.filter(({ kind }) => kind === 'heart-rate')).toHaveLength(2 * 2);
+    expect(reads.filter(({ kind }) => kind === 'symptom')).toHaveLength(1);
+  });
+
+  test('continues when a service was away for a few calls', async () => {
+    let [reads, lists] = [0, 0];
+    const failFirst = (call: number) => {
+      if (call < 3) throw unavailable(new Error('away'));
+    };
+    gateway.backends.answer({
+      ...DATA,
+      readOwn: (request) => {
+        failFirst(reads++);
+        return DATA.readOwn(request);
+      },
+      listAccesses: () => {
+        failFirst(lists++);
+        return { accesses: [] };
+      },
+    });
+    const response = await download();
+    expect((await readZip(await response.bytes())).has('index.html')).toBe(true);
+    expect(gateway.pauses.slice(-6)).toEqual([500, 2_000, 5_000, 500, 2_000, 5_000]);
+  });
+
+  test('does not repeat a read for a session that has ended', async () => {
+    let reads = 0;
+    gateway.backends.answer({
+      ...DATA,
+      readOwn: () => {
+        reads += 1;
+        gateway.clock.advance(61_000);
+        throw unavailable(new Error('away'));
+      },
+    });
+    const session = await gateway.sessions.issueSession('bob', { expiresInSeconds: 60 });
+    const refused = await gateway.fetch(PATH, { headers: { authorization: `Bearer ${session}` } });
+    expect([refused.status, reads]).toEqual([401, 1]);
   });
 
   test('fails with a status when health-data does not answer at all', async () => {
@@ -188,6 +232,22 @@ describe('the download of all of one’s data', () => {
     next.resolve({ grants: [], total: 0 });
     await Promise.all([first, other].map(async (response) => readZip(await response.bytes())));
     await readZip(await (await download()).bytes());
+  });
+
+  test('runs eight times at once in a process, for all people together', async () => {
+    const next = Promise.withResolvers<object>();
+    gateway.backends.answer({ ...DATA, listGrants: () => next.promise });
+    const downloadOf = async (userId: string) => {
+      const session = await gateway.sessions.issueSession(userId, { expiresInSeconds: 3_600 });
+      return gateway.fetchUnchecked(PATH, { headers: { authorization: `Bearer ${session}` } });
+    };
+    const first = await Promise.all(Array.from({ length: 8 }, (_, index) => downloadOf(`person-${index}`)));
+    expect(first.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    const ninth = await downloadOf('person-8');
+    expect([ninth.status, ninth.headers.get('retry-after')]).toEqual([429, '60']);
+    next.resolve({ grants: [], total: 0 });
+    await Promise.all(first.map(async (response) => readZip(await response.bytes())));
+    await readZip(await (await downloadOf('person-8')).bytes());
   });
 
   test('ends when the client disconnects, and does not fill memory when it does not read', async () => {

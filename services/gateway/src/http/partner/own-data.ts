@@ -6,7 +6,7 @@ import { LANGUAGES, type Language } from '@phds/catalog/languages';
 import { OWN_DATA } from '@phds/catalog/own-data';
 import type { Listed, Page } from '@phds/catalog/pagination';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { AppError } from '@phds/service-kit/errors';
+import { AppError, toAppError } from '@phds/service-kit/errors';
 import yazl from 'yazl';
 import { z } from 'zod';
 import { requireChange } from '../credentials.ts';
@@ -60,6 +60,9 @@ const HEAD = {
   ...GUARDS,
 };
 
+/** Downloads at once in this process, of all people; each keeps health-data busy. */
+const AT_ONCE = 8;
+
 /** People with a download in progress in this process. */
 const running = new Set<string>();
 
@@ -70,7 +73,9 @@ async function downloadOwnData(exchange: Exchange): Promise<void> {
   const language = findChoice(query, 'lang', LANGUAGES) ?? preferredLanguage(exchange);
   query.check();
   const userId = userOf(exchange);
-  if (running.has(userId)) throw new AppError('rate_limited', '', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  if (running.has(userId) || running.size >= AT_ONCE) {
+    throw new AppError('rate_limited', '', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
   running.add(userId);
   try {
     await takeFromLimit(exchange, 'own-data', userId);
@@ -97,7 +102,7 @@ async function sendArchive(exchange: Exchange, language: Language): Promise<void
   const options = { ...onBehalf(exchange), signal: gone.signal };
   const { number } = await gateway.backends.operatorActs.beginDownload({ requestId }, options);
   // Before the head is sent, so that an error can still set the status.
-  await hasItems(readItems(exchange, options, 'profile'));
+  await readFirst(readItems(exchange, options, 'profile'));
   response.writeHead(200, HEAD);
   response.flushHeaders();
   response.setTimeout(IDLE_MS, () => response.destroy());
@@ -151,21 +156,23 @@ async function fillArchive(
   for (const { kind, file, scope, type } of OWN_DATA) {
     const read = () => readItems(exchange, options, kind);
     const counted: ArchivedData = { file, scope, type, count: 0, from: '', to: '' };
+    const pages = await readFirst(read());
     // A type without data has no files.
-    if (!(await hasItems(read()))) continue;
-    await archive.add(`${file}.json`, toJsonFile(counting(read(), counted)));
-    await archive.add(`${file}.csv`, toCsvFile(read()));
+    if (pages === null) continue;
+    await archive.add(`${file}.json`, toJsonFile(counting(pages, counted)));
+    await archive.add(`${file}.csv`, withMark(toCsvFile(read())));
     archived.push(counted);
   }
   const connections = await readConnections(exchange, options);
   await archive.add('connections.json', toJsonFile(of(connections)));
-  await archive.add('connections.csv', toCsvFile(of(connections)));
+  await archive.add('connections.csv', withMark(toCsvFile(of(connections))));
   await archive.add('receipts.json', toJsonFile(readReceipts(exchange, options, connections)));
-  const readPiece = async (afterId: string) => {
-    await exchange.gateway.readSession(exchange.request);
-    return (await backends.accesses.listAccesses({ inPieces: true, afterId }, options)).accesses;
-  };
-  await archive.add('access-history.csv', toCsv(await readPiece(''), readPiece));
+  const readPiece = (afterId: string) =>
+    readAgain(exchange, options, async () => {
+      const { accesses } = await backends.accesses.listAccesses({ inPieces: true, afterId }, options);
+      return accesses;
+    });
+  await archive.add('access-history.csv', withMark(toCsv(await readPiece(''), readPiece)));
   const acts = await readActs(exchange, options);
   await archive.add('operator-acts.json', toJsonFile(of([...acts.values()])));
   // consent erases first: while the entry is listed, all data that was read before was complete.
@@ -179,14 +186,11 @@ async function fillArchive(
 
 /** All items of one kind. Ends with `unauthorized` when the session does. */
 async function* readItems(exchange: Exchange, options: CallOptions, kind: string): Pages {
-  const { backends, readSession } = exchange.gateway;
+  const { previews } = exchange.gateway.backends;
   let beforeMs: bigint | undefined;
   do {
-    await readSession(exchange.request);
-    const page = await backends.previews.readOwn(
-      { kind, ...(beforeMs === undefined ? {} : { beforeMs }) },
-      options,
-    );
+    const asked = { kind, ...(beforeMs === undefined ? {} : { beforeMs }) };
+    const page = await readAgain(exchange, options, () => previews.readOwn(asked, options));
     const items: Item[] = JSON.parse(new TextDecoder().decode(page.items));
     if (items.length > 0) yield items;
     beforeMs = page.nextBeforeMs;
@@ -195,7 +199,7 @@ async function* readItems(exchange: Exchange, options: CallOptions, kind: string
 
 async function readConnections(exchange: Exchange, options: CallOptions): Promise<readonly Item[]> {
   const { consent } = exchange.gateway.backends;
-  const found = await readList(exchange, async (page) => {
+  const found = await readList(exchange, options, async (page) => {
     const { grants, total } = await consent.listGrants({ page, status: GrantStatus.UNSPECIFIED }, options);
     return { items: grants.map(toGrantJson), total };
   });
@@ -204,7 +208,7 @@ async function readConnections(exchange: Exchange, options: CallOptions): Promis
 
 async function readActs(exchange: Exchange, options: CallOptions): Promise<ReadonlyMap<string, Item>> {
   const { operatorActs } = exchange.gateway.backends;
-  return readList(exchange, async (page) => {
+  return readList(exchange, options, async (page) => {
     const { acts, total } = await operatorActs.listOwnActs({ page }, options);
     return { items: acts.map(toActJson), total };
   });
@@ -213,12 +217,13 @@ async function readActs(exchange: Exchange, options: CallOptions): Promise<Reado
 /** All items of a list by their ids, because a new item moves others to a page that is read later. */
 async function readList(
   exchange: Exchange,
+  options: CallOptions,
   readPage: (page: Page) => Promise<Listed<Item & { readonly id: string }>>,
 ): Promise<ReadonlyMap<string, Item>> {
   const found = new Map<string, Item>();
   for (let page = 1, total = 1; (page - 1) * LIST_PAGE < total; page += 1) {
-    await exchange.gateway.readSession(exchange.request);
-    const listed = await readPage({ page, pageSize: LIST_PAGE });
+    const asked = { page, pageSize: LIST_PAGE };
+    const listed = await readAgain(exchange, options, () => readPage(asked));
     for (const item of listed.items) found.set(item.id, item);
     ({ total } = listed);
   }
@@ -226,21 +231,57 @@ async function readList(
 }
 
 async function* readReceipts(exchange: Exchange, options: CallOptions, connections: readonly Item[]): Pages {
-  const { backends, readSession } = exchange.gateway;
+  const { consent } = exchange.gateway.backends;
   for (const { id } of connections) {
-    await readSession(exchange.request);
-    const { receipt } = await backends.consent.getReceipt({ grantId: String(id) }, options);
+    const asked = { grantId: String(id) };
+    const { receipt } = await readAgain(exchange, options, () => consent.getReceipt(asked, options));
     yield [{ grantId: id, receipt }];
   }
 }
 
-async function hasItems(pages: Pages): Promise<boolean> {
-  for await (const _ of pages) return true;
-  return false;
+/** Together less than `IDLE_MS`. */
+const PAUSES_MS = [500, 2_000, 5_000];
+
+/**
+ * Reads once the session is checked. Repeats both when a service is unavailable: a download makes thousands of calls, and one failure
+ * would end it.
+ */
+async function readAgain<T>(exchange: Exchange, { signal }: CallOptions, read: () => Promise<T>): Promise<T> {
+  const { readSession, pause } = exchange.gateway;
+  for (let attempt = 0; ; attempt += 1) {
+    signal?.throwIfAborted();
+    try {
+      await readSession(exchange.request);
+      return await read();
+    } catch (error) {
+      const ms = PAUSES_MS[attempt];
+      if (ms === undefined || toAppError(error).reason !== 'unavailable') throw error;
+      await pause(ms);
+    }
+  }
+}
+
+/** Reads the first page. Returns all pages with it, or null if there is none. */
+async function readFirst(pages: Pages): Promise<Pages | null> {
+  const iterator = pages[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (first.done === true) return null;
+  return (async function* () {
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  })();
 }
 
 async function* of<Content>(content: Content): AsyncGenerator<Content> {
   yield content;
+}
+
+/** Tells a spreadsheet that the file is UTF-8. */
+const BYTE_ORDER_MARK = '\uFEFF';
+
+async function* withMark(content: AsyncIterable<string>): AsyncGenerator<string> {
+  yield BYTE_ORDER_MARK;
+  yield* content;
 }
 
 const TIMES = ['timestamp', 'occurredAt', 'startsAt', 'generatedAt', 'at'];
