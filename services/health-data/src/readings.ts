@@ -81,8 +81,10 @@ const DAY_MS = 86_400_000;
 /** A statement answers at most 64 queries of first pages, and fewer if it reads or skips more than the default for some. */
 const MAX_MERGED_ROWS = 64 * PAGE_SIZE_DEFAULT;
 const MAX_WAITING_ROWS = 2_000 * PAGE_SIZE_DEFAULT;
-/** After this many milliseconds, one statement no longer holds up the next one. */
+/** After this many milliseconds, a statement is slow and does not hold up the next one. */
 const SLOW_MS = 50;
+/** Slow statements beside the next one; more would take connections of other work. */
+const MAX_SLOW = 1;
 
 /** A list of one metric type uses another index, so it is another statement: `type` in place of `category`. */
 export function byCategoryOrType({ name, text }: Statement) {
@@ -95,11 +97,11 @@ export function byCategoryOrType({ name, text }: Statement) {
 /** Reads that share statements: those that arrive while one is in progress have the next one. `costOf` is a number of rows. */
 export function sharingStatements<Query, Result>(
   read: (queries: readonly Query[]) => Promise<readonly Result[]>,
-  { costOf, maxSlow }: { readonly costOf: (query: Query) => number; readonly maxSlow: number },
+  costOf: (query: Query) => number,
 ): (query: Query) => Promise<Result> {
   return batchingCalls(read, {
     slowMs: SLOW_MS,
-    maxSlow,
+    maxSlow: MAX_SLOW,
     costOf: (query) => Math.max(costOf(query), PAGE_SIZE_DEFAULT),
     maxCost: MAX_MERGED_ROWS,
     maxQueued: MAX_WAITING_ROWS,
@@ -130,7 +132,7 @@ export function createReadings(
         onNewestPages(queries.length);
         return listNewest(pool, statement, queries);
       },
-      { costOf: ({ limit, offset }) => offset + limit, maxSlow: 1 },
+      ({ limit, offset }) => offset + limit,
     );
   const newest = { category: merge(NEWEST.category), type: merge(NEWEST.type) };
   return {

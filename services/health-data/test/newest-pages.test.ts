@@ -129,17 +129,34 @@ describe('newest pages that are read together', () => {
     await locker.query('ROLLBACK');
     expect((await list({})).items).toHaveLength(20);
   });
+});
 
-  test('leave connections to other work, however many wait', async () => {
+const HEART = { key: 'heart', avoidedSource: null } as const;
+const searchHeart = () =>
+  spans.listNewest({
+    userId: USER,
+    by: 'category',
+    subjects: [HEART],
+    starts: null,
+    when: ANY_TIME,
+    limit: 51,
+  });
+
+test.each<[string, () => Promise<unknown>]>([
+  ['pages', () => list({})],
+  ['searches', searchHeart],
+])(
+  'newest %s go on beside one slow statement, and leave connections to other work, however many wait',
+  async (_, read) => {
     await lockReadings();
     const results: Promise<unknown>[] = [];
-    for (const changes of [{}, {}, {}, {}]) {
-      results.push(list(changes));
+    for (let i = 0; i < 4; i += 1) {
+      results.push(read());
       await new Promise((resolve) => setImmediate(resolve));
     }
     await blocked(2);
     expect(await createProfiles(pool).findTimeZone(USER)).toBe(ZONE);
     await locker.query('ROLLBACK');
     await Promise.all(results);
-  });
-});
+  },
+);

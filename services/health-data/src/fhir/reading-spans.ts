@@ -51,8 +51,7 @@ const KEPT_COUNT = `
 export type ReadingSpans = ReturnType<typeof createReadingSpans>;
 
 /**
- * Readings with their ends, of several categories or types at once. The newest of one share statements, as newest pages do (`createReadings`);
- * a slow statement holds up the next one, so that they take few connections.
+ * Readings with their ends, of several categories or types at once. The newest of one share statements, as newest pages do (`createReadings`).
  */
 export function createReadingSpans(
   pool: pg.Pool,
@@ -65,7 +64,7 @@ export function createReadingSpans(
         onNewestPages(queries.length);
         return listShared(pool, statement, queries);
       },
-      { costOf: ({ limit }) => limit, maxSlow: 0 },
+      ({ limit }) => limit,
     );
   const shared = { category: merge(SHARED.category), type: merge(SHARED.type) };
   const ask = async (statement: Statement, values: unknown[]) => {
