@@ -72,7 +72,7 @@ export const commonSettings = {
       'Time for which the service still serves after SIGTERM ([which value](upgrade-and-release.md#how-a-process-stops)).',
     ),
   DEADLINE_FACTOR: integer(1, { min: 1, max: 100, unit: 'times' }).describe(
-    'Multiplies the time for which other services, the OpenID provider and connections of Postgres are waited for, on slow machines or networks.',
+    'Multiplies the time for which other services, the OpenID provider and connections of Postgres are waited for, on slow machines or networks. The same for all services.',
   ),
   SERVICE_PRIVATE_KEY: privateKey().describe('Private key for service tokens.'),
   ...callerSettings(),
