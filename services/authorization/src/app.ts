@@ -10,7 +10,7 @@ import { whileLocked } from '@phds/service-kit/postgres/postgres';
 import { readStatement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
-import type { App as AppRow, PrismaClient } from './store/generated/client.ts';
+import type { App as AppRow, Prisma, PrismaClient } from './store/generated/client.ts';
 import { createLookUp, inVerified, withKnownScopes } from './store/statements.ts';
 
 /** A registered app, as it is stored. */
@@ -167,11 +167,18 @@ export function createAppStore({ pool, locks }: AppPools, prisma: PrismaClient, 
 
     countApps: (ownerId: string): Promise<number> => prisma.app.count({ where: { ownerId } }),
 
-    /** Runs `change` while no other change of this app, or registration of this developer, is in progress, at any replica. */
-    alone: <T>(id: string, change: () => Promise<T>): Promise<T> => whileLocked(locks, `app ${id}`, change),
+    /** Runs `change` while no other change of this app is in progress, at any replica. */
+    alone: <T>(clientId: string, change: () => Promise<T>): Promise<T> =>
+      whileLocked(locks, `app ${clientId}`, change),
 
     ...createAppChanges(pool, prisma, guard),
   };
+}
+
+/** The number of a developer's apps. No other registration of the developer counts until the transaction ends. */
+async function countLocked(tx: Prisma.TransactionClient, ownerId: string): Promise<number> {
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`apps of ${ownerId}`}, 0))`;
+  return tx.app.count({ where: { ownerId } });
 }
 
 /**
@@ -180,9 +187,14 @@ export function createAppStore({ pool, locks }: AppPools, prisma: PrismaClient, 
  */
 function createAppChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard) {
   return {
-    async insertApp(app: App): Promise<void> {
+    /** Stores a new app; false if its owner already has `limit` apps. Exact under concurrency. */
+    insertApp(app: App, limit: number): Promise<boolean> {
       const data = { ...toColumns(app), profile: toProfile((field) => app[field]) };
-      await inVerified(prisma, guard, (tx) => tx.app.create({ data }));
+      return inVerified(prisma, guard, async (tx) => {
+        if ((await countLocked(tx, app.ownerId)) >= limit) return false;
+        await tx.app.create({ data });
+        return true;
+      });
     },
 
     /**
@@ -209,13 +221,9 @@ function createAppChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGua
       return (await prisma.app.updateMany({ where, data: { ownerId } })).count === 1;
     },
 
-    /** Replaces the secret; false if the app is revoked or has none because of its key. The old one fails from the commit on. */
+    /** Replaces the secret; false if the app has changed or is revoked. The old secret fails from the commit on. */
     replaceSecret({ clientId, updatedAt }: App, { secretHash, secretLast4 }: StoredSecret, now: Date) {
-      const where = {
-        clientId,
-        status: { not: 'revoked' },
-        tokenEndpointAuthMethod: 'client_secret_basic',
-      } as const;
+      const where = { clientId, updatedAt, status: { not: 'revoked' } } as const;
       const data = {
         secretHash,
         secretLast4,

@@ -74,7 +74,7 @@ export function createApps(dependencies: AppsDependencies) {
     list: (ownerId: string, page: Page) => apps.listApps({ ownerId, lockKind: null }, page),
 
     register: (ownerId: string, input: SettingsInput, applicationType: ApplicationType) =>
-      apps.alone(`of ${ownerId}`, () => register(dependencies, ownerId, input, applicationType)),
+      register(dependencies, ownerId, input, applicationType),
 
     /** Replaces the fields that were sent. */
     update: (ownerId: string, clientId: string, input: SettingsInput): Promise<App> =>
@@ -90,16 +90,7 @@ export function createApps(dependencies: AppsDependencies) {
      * authenticates itself with its key.
      */
     rotateSecret: (ownerId: string, clientId: string) =>
-      apps.alone(clientId, async () => {
-        const app = await get(ownerId, clientId);
-        const { tokenEndpointAuthMethod: method } = app;
-        if (method !== 'client_secret_basic') throw withoutSecret(method);
-        const { clientSecret, stored } = makeSecret();
-        const rotatedAt = dependencies.clock.now();
-        if (await apps.replaceSecret(app, stored, rotatedAt))
-          return { clientSecret, secretLast4: stored.secretLast4, rotatedAt };
-        throw new AppError('app_not_active', 'The app is revoked; set it active first.');
-      }),
+      apps.alone(clientId, () => rotateSecret(dependencies, () => get(ownerId, clientId))),
 
     /**
      * Sets the status, in effect everywhere when it returns. A repeat completes an interrupted change. Throws `conflict` for `active`
@@ -108,6 +99,22 @@ export function createApps(dependencies: AppsDependencies) {
     setStatus: (ownerId: string, clientId: string, status: App['status']) =>
       apps.alone(clientId, async () => setStatus(await get(ownerId, clientId), status)),
   };
+}
+
+async function rotateSecret({ apps, clock }: AppsDependencies, read: () => Promise<App>) {
+  const { clientSecret, stored } = makeSecret();
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const app = await read();
+    if (app.tokenEndpointAuthMethod !== 'client_secret_basic')
+      throw withoutSecret(app.tokenEndpointAuthMethod);
+    if (app.status === 'revoked') {
+      throw new AppError('app_not_active', 'The app is revoked; set it active first.');
+    }
+    const rotatedAt = clock.now();
+    if (await apps.replaceSecret(app, stored, rotatedAt))
+      return { clientSecret, secretLast4: stored.secretLast4, rotatedAt };
+  }
+  throw overtaken();
 }
 
 /** Changes are judged by the settings that they change, so one that another change has overtaken is judged again. */
@@ -127,7 +134,11 @@ async function changeSettings(
     const app = await apps.updateSettings(known, change, clock.now());
     if (app !== null) return app;
   }
-  throw new AppError('conflict', 'The app is being changed by another request.');
+  throw overtaken();
+}
+
+function overtaken(): AppError {
+  return new AppError('conflict', 'The app is being changed by another request.');
 }
 
 /** An app that answers at the host of this service would look like it. */
@@ -205,9 +216,9 @@ async function register(
   const settings = parseRegistration(input, applicationType, publicApps);
   refuseKeyPlace(dependencies, settings);
   refuseOwnHost(dependencies, settings);
-  if ((await apps.countApps(ownerId)) >= limit) {
-    throw new AppError('conflict', `A developer may have at most ${limit} apps.`);
-  }
+  const tooMany = () => new AppError('conflict', `A developer may have at most ${limit} apps.`);
+  // Counted again when the app is stored. This count keeps an app beyond the limit out of the ledger, where it would stay.
+  if ((await apps.countApps(ownerId)) >= limit) throw tooMany();
   const { clientSecret, stored } =
     settings.tokenEndpointAuthMethod === 'client_secret_basic' ? makeSecret() : NO_SECRET;
   const now = clock.now();
@@ -220,7 +231,7 @@ async function register(
     : { ...put, lock: undefined };
   const columns = toLedgerState({ ...state, statusChangedAt: timestampFromDate(now) });
   const app = { ...profile, applicationType, ...columns, ...stored, secretRotatedAt: now, createdAt: now };
-  await apps.insertApp(app);
+  if (!(await apps.insertApp(app, limit))) throw tooMany();
   return { app, clientSecret };
 }
 

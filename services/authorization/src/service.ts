@@ -58,7 +58,7 @@ const SERVICE = 'authorization';
 
 /** The guard uses one connection for counting and one for checks, so that it never waits for requests that occupy all others. */
 const GUARD_POOL_SIZE = 2;
-/** How many apps are changed at once. */
+/** How many apps are changed at once. Registrations need none of these connections. */
 const LOCK_POOL_SIZE = 2;
 
 /** Milliseconds between two searches for `jwksUri`s that are due. */
