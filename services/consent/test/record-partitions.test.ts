@@ -166,9 +166,9 @@ test('counts are deleted with dropped months only, and never before 90 days', as
   const runtime = await connect(consent.database.url);
   for (const statement of ['DELETE FROM access_day', 'TRUNCATE access_day', 'DELETE FROM app_day'])
     await expect(runtime.query(statement)).rejects.toThrow(/permission denied/);
-  const deleteCounts = async () => {
+  const deleteCounts = async (from = '-infinity') => {
     const before = (await countedDays(consent)).length;
-    await runtime.query('SELECT delete_dropped_counts()');
+    await runtime.query('SELECT delete_dropped_counts($1)', [from]);
     return before - (await countedDays(consent)).length;
   };
   const keptFrom = (daysAgo: number) =>
@@ -179,6 +179,7 @@ test('counts are deleted with dropped months only, and never before 90 days', as
     );
   expect(await deleteCounts()).toBe(0);
   await keptFrom(100);
+  expect(await deleteCounts('today')).toBe(0);
   expect(await deleteCounts()).toBe(2);
   await keptFrom(-1);
   expect(await deleteCounts()).toBe(1);

@@ -33,11 +33,17 @@ export async function moveMonths(
   return dropped;
 }
 
+interface Deleted {
+  /** The first day of which counts may be left; null if none are. */
+  readonly next: string | null;
+}
+
 /** Deletes the counts of all dropped months, some in each statement, until aborted. */
 export async function deleteDroppedCounts(pool: pg.Pool, signal: AbortSignal): Promise<void> {
-  let deleted = 1;
-  while (deleted > 0 && !signal.aborted) {
-    const [row] = await select<{ deleted: number }>(pool)`SELECT delete_dropped_counts() AS deleted`;
-    deleted = row?.deleted ?? 0;
+  let from: string | null = '-infinity';
+  while (from !== null && !signal.aborted) {
+    const [row]: Deleted[] = await select<Deleted>(pool)`
+      SELECT delete_dropped_counts(${from}::date)::text AS next`;
+    from = row?.next ?? null;
   }
 }

@@ -679,25 +679,31 @@ BEGIN
 END
 $$;
 
--- Deletes some of the counts of months that were dropped, and answers how many; 0 at the end. It takes no days to keep: what was not dropped
--- stays, and 90 days stay whatever is said to have been dropped. Rows that somebody else holds are left out.
-CREATE FUNCTION "delete_dropped_counts"() RETURNS integer
-  LANGUAGE plpgsql SECURITY DEFINER SET search_path = consent, pg_temp SET timezone = 'UTC' SET enable_seqscan = off AS $$
+-- Deletes some of the counts of months that were dropped, from a day on, and answers the day to begin with next time; null at the end. So no
+-- call reads what the ones before have deleted, which stays in the index while a long transaction may still see it. It takes no days to keep:
+-- what was not dropped stays, and 90 days stay whatever is said to have been dropped. Rows that somebody else holds are left out.
+CREATE FUNCTION "delete_dropped_counts"(from_day date) RETURNS date
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = consent, pg_temp SET timezone = 'UTC' SET enable_seqscan = off
+  SET enable_bitmapscan = off AS $$
 DECLARE
   first_kept date;
-  of_people integer;
-  of_apps integer;
+  next_day date;
 BEGIN
   SELECT max(kept_from)::date INTO first_kept FROM consent_audit.access_dropped;
-  IF first_kept IS NULL THEN RETURN 0; END IF;
+  IF first_kept IS NULL THEN RETURN NULL; END IF;
   first_kept := least(first_kept, (now() - interval '90 days')::date);
-  DELETE FROM access_day WHERE ctid = ANY (ARRAY(SELECT d.ctid FROM access_day d
-    WHERE d.day < first_kept ORDER BY d.day LIMIT 5000 FOR UPDATE SKIP LOCKED));
-  GET DIAGNOSTICS of_people = ROW_COUNT;
-  DELETE FROM app_day WHERE ctid = ANY (ARRAY(SELECT d.ctid FROM app_day d
-    WHERE d.day < first_kept ORDER BY d.day LIMIT 5000 FOR UPDATE SKIP LOCKED));
-  GET DIAGNOSTICS of_apps = ROW_COUNT;
-  RETURN of_people + of_apps;
+  WITH of_people AS (
+    DELETE FROM access_day WHERE ctid = ANY (ARRAY(SELECT d.ctid FROM access_day d
+      WHERE d.day >= from_day AND d.day < first_kept ORDER BY d.day LIMIT 5000 FOR UPDATE SKIP LOCKED))
+    RETURNING day
+  ),
+  of_apps AS (
+    DELETE FROM app_day WHERE ctid = ANY (ARRAY(SELECT d.ctid FROM app_day d
+      WHERE d.day >= from_day AND d.day < first_kept ORDER BY d.day LIMIT 5000 FOR UPDATE SKIP LOCKED))
+    RETURNING day
+  )
+  SELECT least((SELECT max(day) FROM of_people), (SELECT max(day) FROM of_apps)) INTO next_day;
+  RETURN next_day;
 END
 $$;
 
@@ -830,7 +836,7 @@ SELECT "make_append_only"('consent_audit.restore', 'SELECT, INSERT');
 SELECT "make_append_only"('consent_audit.restore_confirmation', 'SELECT, INSERT');
 
 REVOKE ALL ON FUNCTION "make_append_only"(regclass, text), "ensure_access_partitions"(integer), "drop_access_partitions"(integer),
-  "delete_dropped_counts"(), "prune_revoked_family"(integer, integer),
+  "delete_dropped_counts"(date), "prune_revoked_family"(integer, integer),
   "prune_revoked_token"(integer, integer), "prune_session_end"(integer) FROM PUBLIC;
 
 DO $$
@@ -840,7 +846,7 @@ BEGIN
     GRANT SELECT ON "consent_audit"."present_database", "consent_audit"."suspension" TO "phds_consent";
     GRANT SELECT, INSERT, UPDATE, DELETE ON "consent_audit"."instance" TO "phds_consent";
     GRANT EXECUTE ON FUNCTION "ensure_access_partitions"(integer), "drop_access_partitions"(integer),
-      "delete_dropped_counts"(), "prune_revoked_family"(integer, integer),
+      "delete_dropped_counts"(date), "prune_revoked_family"(integer, integer),
       "prune_revoked_token"(integer, integer), "prune_session_end"(integer) TO "phds_consent";
     -- No statement of the service deletes apps, or changes when an epoch began.
     REVOKE DELETE ON "app" FROM "phds_consent";
