@@ -59,17 +59,14 @@ describeWithRedisProgram(
         await ingestion.client.putReadings({ userId: PERSON, readings });
       }
 
-      const get = (path: string, bearer: string) => (gateway: string) =>
-        fetch(`${gateway}${path}`, { headers: { authorization: `Bearer ${bearer}` } });
-
       function startTraffic(): Traffic {
         return new Traffic(
           () => services.gateways,
           [
-            get(HEART_PATH, tokens.accessToken),
-            async (gateway) => get('/partner/consent/grants', await ring.session(PERSON))(gateway),
-            get(HEART_PATH, tokens.accessToken),
-            async (gateway) => get('/developer/apps', await ring.session('developer'))(gateway),
+            { path: HEART_PATH, bearer: () => tokens.accessToken },
+            { path: '/partner/consent/grants', bearer: () => ring.session(PERSON) },
+            { path: HEART_PATH, bearer: () => tokens.accessToken },
+            { path: '/developer/apps', bearer: () => ring.session('developer') },
           ],
         );
       }

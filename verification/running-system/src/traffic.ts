@@ -1,13 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '@phds/test-kit/conditions';
 
-/** One request to the gateway at this base URL. */
-export type Ask = (gateway: string) => Promise<Response>;
+/** A GET with a token or a session. */
+export interface Ask {
+  readonly path: string;
+  readonly bearer: () => string | Promise<string>;
+}
 
 const WORKERS = 4;
 const PAUSE_BEFORE_REPEAT_MS = 50;
+const ANSWER_LIMIT_MS = 30_000;
 
-/** Requests that are sent all the time. A request that finds its gateway or a service leaving (503) is repeated once, as balancers do. */
+/**
+ * Requests that are sent all the time. A request that finds its gateway or a service leaving (no answer, or 503) is repeated once, as
+ * balancers do. A read of the data API has to return a reading.
+ */
 export class Traffic implements AsyncDisposable {
   readonly #gateways: () => readonly string[];
   readonly #asks: readonly Ask[];
@@ -48,10 +55,15 @@ export class Traffic implements AsyncDisposable {
   /** Returns what is wrong with the answer; throws when a repeat may help. */
   async #try(ask: Ask, turn: number): Promise<string | null> {
     const gateways = this.#gateways();
-    const answer = await ask(gateways[turn % gateways.length] ?? '');
+    const answer = await fetch(`${gateways[turn % gateways.length]}${ask.path}`, {
+      headers: { authorization: `Bearer ${await ask.bearer()}` },
+      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+    });
     const body = await answer.text();
-    if (answer.status === 503) throw new Error(`${new URL(answer.url).pathname} answered 503: ${body}`);
-    return answer.ok ? null : `${new URL(answer.url).pathname} answered ${answer.status}: ${body}`;
+    const found = `${ask.path} answered ${answer.status}: ${body}`;
+    if (answer.status === 503) throw new Error(found);
+    const isComplete = !ask.path.startsWith('/api/') || body.includes('"value"');
+    return answer.ok && isComplete ? null : found;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

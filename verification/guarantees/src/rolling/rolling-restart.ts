@@ -1,12 +1,19 @@
 import type { ServiceName } from '@phds/local-stack/stack-processes';
+import { expectStatus } from '@phds/running-system/partner-app';
 import {
   type Replica,
   type ReplicatedStack,
   startReplicatedStack,
 } from '@phds/running-system/replicated-stack';
-import { DELETE_OF_THE_GRANT, HEART } from '@phds/running-system/revocation-ways';
-import { type Ask, Traffic } from '@phds/running-system/traffic';
-import { type ConnectedPerson, connectPerson, HEART_PATH } from '@phds/running-system/working-system';
+import type { Answer } from '@phds/running-system/request';
+import { HEART } from '@phds/running-system/revocation-ways';
+import { Traffic } from '@phds/running-system/traffic';
+import {
+  type ConnectedPerson,
+  connectPerson,
+  HEART_PATH,
+  sendWithLimit,
+} from '@phds/running-system/working-system';
 import { applyNextMigrations } from './next-migrations.ts';
 
 interface RollingOptions {
@@ -27,7 +34,7 @@ interface Revocations {
   /** Reads that started after an acknowledged revocation, and how many got data. */
   readsAfter: number;
   stale: number;
-  /** Rounds that failed at both gateways. */
+  /** What failed, after the repeat at the other gateway. */
   readonly failures: string[];
 }
 
@@ -53,7 +60,10 @@ export async function restartRolling(options: RollingOptions): Promise<RollingRe
   const revokers = await connectAll('revoker', REVOKERS);
   const ending = new AbortController();
   const revocations: Revocations = { acknowledged: 0, readsAfter: 0, stale: 0, failures: [] };
-  const traffic = new Traffic(() => stack.gatewayUrls, readers.map(toRead));
+  const traffic = new Traffic(
+    () => stack.gatewayUrls,
+    readers.map(({ tokens }) => ({ path: HEART_PATH, bearer: () => tokens.accessToken })),
+  );
   const revoking = revokers.map(async (person) => {
     while (!ending.signal.aborted)
       await grantAndRevoke(person, stack.gatewayUrls, revocations).catch((error) =>
@@ -76,15 +86,24 @@ export async function restartRolling(options: RollingOptions): Promise<RollingRe
   return { restarts, reads: traffic, revocations };
 }
 
-function toRead({ tokens }: ConnectedPerson): Ask {
-  const headers = { authorization: `Bearer ${tokens.accessToken}` };
-  return (gateway) => fetch(gateway + HEART_PATH, { headers });
+/** Acts at the first gateway and, if that fails, once more at the last one, as an app behind a balancer does. */
+async function atOneOf<T>(gateways: readonly string[], act: (gateway: string) => Promise<T>): Promise<T> {
+  const [first = '', last = ''] = gateways;
+  return act(first).catch(() => act(last));
 }
 
-/** Acts at a gateway and, if that fails, once more at another one, as an app behind a balancer does. */
-async function atOneOf<T>(gateways: readonly string[], act: (gateway: string) => Promise<T>): Promise<T> {
-  const [first = '', second = ''] = gateways.toSorted(() => Math.random() - 0.5);
-  return act(first).catch(() => act(second));
+/** Reads at each gateway; at the other one if that has left, so that every read has an answer. */
+function readAtEach(gateways: readonly string[], bearer: string): Promise<Answer[]> {
+  const read = async (gateway: string) => {
+    const answer = await sendWithLimit(gateway + HEART_PATH, { bearer });
+    if (answer.status >= 500) throw new Error(describe(answer));
+    return answer;
+  };
+  return Promise.all([gateways, gateways.toReversed()].map((order) => atOneOf(order, read)));
+}
+
+function describe({ status, text }: Answer): string {
+  return `a read was answered ${status}: ${text.slice(0, 200)}`;
 }
 
 async function grantAndRevoke(
@@ -92,25 +111,21 @@ async function grantAndRevoke(
   gateways: readonly string[],
   revocations: Revocations,
 ): Promise<void> {
-  const tokens = await atOneOf(gateways, (gateway) => app.at(gateway).connect(session, [HEART]));
-  const readAt = (gateway: string) =>
-    app
-      .at(gateway)
-      .read(tokens.accessToken, HEART_PATH)
-      .then(
-        ({ status }) => status,
-        () => null,
-      );
+  const order = gateways.toSorted(() => Math.random() - 0.5);
+  const { accessToken, grantId } = await atOneOf(order, (gateway) =>
+    app.at(gateway).connect(session, [HEART]),
+  );
   // Every gateway that runs keeps the token in its cache from now on.
-  const before = await Promise.all(gateways.map(readAt));
-  if (!before.includes(200)) throw new Error(`reads before a revocation: ${before}`);
-  const held = { ...tokens, code: '', codeVerifier: '' };
-  await atOneOf(gateways, (gateway) => DELETE_OF_THE_GRANT.end({ app, session }, held, gateway));
+  for (const answer of await readAtEach(gateways, accessToken)) expectStatus(200, answer);
+  const end = { method: 'DELETE', bearer: session };
+  await atOneOf(order, async (gateway) =>
+    expectStatus(200, await sendWithLimit(`${gateway}/partner/consent/grants/${grantId}`, end)),
+  );
   revocations.acknowledged += 1;
-  for (const status of await Promise.all(gateways.map(readAt))) {
-    if (status === null) continue;
+  for (const answer of await readAtEach(gateways, accessToken)) {
     revocations.readsAfter += 1;
-    if (status === 200) revocations.stale += 1;
+    if (answer.status === 200) revocations.stale += 1;
+    else if (answer.status !== 401) revocations.failures.push(`after a revocation, ${describe(answer)}`);
   }
 }
 
