@@ -20,6 +20,7 @@ import { eventually } from '@phds/test-kit/conditions';
 import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import { runAsOperator } from '../src/operator-command.ts';
+import { signOut, statusWith } from '../src/sessions.ts';
 
 type Name = 'authorization' | 'consent' | 'health-data' | 'gateway-1';
 
@@ -162,6 +163,18 @@ test("without consent's database every data endpoint answers ACCESS_NOT_RECORDED
 
   await recover();
   await eventually(async () => expectStatus(200, await read(known.accessToken, HEART_PATH)));
+});
+
+test('a session that signed out is refused at every gateway, also after consent was killed', async () => {
+  const statuses = (session: string) =>
+    Promise.all(stack.gatewayUrls.map((gateway) => statusWith(gateway, session)));
+  const session = await signIn(stack, 'ended-ada');
+  expect(await statuses(session)).toEqual([200, 200]);
+  expectStatus(200, await signOut(stack.gateway, session));
+  expect(await statuses(session)).toEqual([401, 401]);
+  await killAndStart(['consent'], ['consent']);
+  expect(await statuses(person.session)).toEqual([200, 200]);
+  expect(await statuses(session)).toEqual([401, 401]);
 });
 
 const START = Date.parse('2026-03-01T00:00:00Z');

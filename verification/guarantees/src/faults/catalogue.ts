@@ -60,7 +60,9 @@ export const SHORT_FAULTS: readonly string[] = [
   'kill-postgres',
   'pause-health-data',
   'ten-thousand-revocations',
+  'edge-gateway-consent',
   'edge-health-data-consent',
+  'edge-consent-postgres',
 ];
 
 /** The faults with these names, or else those whose names contain them. Throws when there is none. */
