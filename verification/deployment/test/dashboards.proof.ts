@@ -7,6 +7,17 @@ import { listExpressions, readDashboards } from '../src/alerts/dashboards.ts';
 import { findProblems, hasPromtool } from '../src/alerts/rule-files.ts';
 
 const dashboards = readDashboards();
+
+test.each(dashboards)('each panel of %s reads from the chosen data source', (_file, dashboard) => {
+  const chosen = { name: 'datasource', type: 'datasource', query: 'prometheus' };
+  expect(dashboard.templating.list).toContainEqual(expect.objectContaining(chosen));
+  const panels = dashboard.panels.filter(({ type }) => type !== 'row');
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana replaces it
+  const datasource = { type: 'prometheus', uid: '${datasource}' };
+  for (const { targets = [], ...panel } of panels)
+    for (const each of [panel, ...targets]) expect(each).toMatchObject({ datasource });
+});
+
 describeWith('promtool', hasPromtool())('promtool', () => {
   test('can parse every expression of the dashboards', async () => {
     const expressions = dashboards.flatMap(([, dashboard]) => listExpressions(dashboard));

@@ -105,14 +105,47 @@ describeWith('kubectl 1.27', hasKubectl())('the pods of the Kubernetes manifests
 });
 
 describeWith('kubectl 1.27', hasKubectl())('each service in Kubernetes', () => {
-  test.each(SERVICES)('%s has the time to end before it is killed', (service) => {
-    const pod = getObject(build('production'), 'Deployment', service).spec?.template.spec;
+  test.each(SERVICES)('%s is replaced without a gap, and has the time to end', (service) => {
+    const { spec } = getObject(build('production'), 'Deployment', service);
+    const pod = spec?.template.spec;
     const { env = [] } = pod?.containers.find(({ name }) => name === service) ?? {};
     const delay = env.find(({ name }) => name === 'SHUTDOWN_DELAY_MS')?.value;
+    expect(spec?.strategy).toMatchObject({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0 } });
+    // As long as the cluster's DNS may repeat an answer that lacks the new replica (docs/operations/deploy.md#releases).
+    expect(spec?.minReadySeconds).toBeGreaterThanOrEqual(30);
     expect(Number(delay)).toBeGreaterThan(1000);
     // After the delay the process ends within 10 s.
     expect(pod?.terminationGracePeriodSeconds).toBeGreaterThan(Number(delay) / 1000 + 10);
   });
+
+  test('follows CPU and a series that the adapter makes a metric, with two replicas or more', () => {
+    const adapter = parse(readFileSync(join(manifests, 'monitoring/prometheus-adapter.yaml'), 'utf8'));
+    const series = adapter.rules.custom.map(
+      ({ seriesQuery }: { seriesQuery: string }) => /^\w+/.exec(seriesQuery)?.[0],
+    );
+    const found = SERVICES.map((service) => {
+      const { spec } = getObject(build('production'), 'HorizontalPodAutoscaler', service);
+      expect(spec?.minReplicas).toBeGreaterThanOrEqual(2);
+      return spec?.metrics?.map(({ resource, pods }) => resource?.name ?? pods?.metric.name);
+    });
+    const [ofGateway, ofOthers] = ['phds_http_requests_in_flight', 'phds_rpc_server_in_flight'];
+    expect(series).toEqual([ofGateway, ofOthers]);
+    expect(found).toEqual(SERVICES.map((name) => ['cpu', name === 'gateway' ? ofGateway : ofOthers]));
+  });
+
+  test.each(['production', 'single-node'])(
+    'runs images of one release in %s, and pins all others',
+    (name) => {
+      const parts = OVERLAYS.filter((overlay) => overlay.split('/')[0] === name);
+      const images = parts
+        .flatMap((part) => listWorkloads(build(part)).flatMap(containersOf))
+        .map(({ image = '' }) => image);
+      const releaseOf = (image: string) =>
+        /(?<=:)(?!latest$)[\w.-]+$|(?<=@)sha256:[0-9a-f]{64}$/.exec(image)?.[0];
+      expect(images.filter((image) => releaseOf(image) === undefined)).toEqual([]);
+      expect(new Set(images.filter((image) => image.includes('phds/')).map(releaseOf)).size).toBe(1);
+    },
+  );
 
   test('sandbox sets the mode for the services that have it, and no other overlay does', () => {
     for (const overlay of OVERLAYS) {

@@ -4,8 +4,12 @@ import { join, resolve } from 'node:path';
 const DIRECTORY = resolve(import.meta.dirname, '../../../../deploy/grafana/dashboards');
 
 interface Dashboard {
+  readonly templating: { readonly list: readonly object[] };
   /** Rows have no targets. */
-  readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[];
+  readonly panels: readonly {
+    readonly type: string;
+    readonly targets?: readonly { readonly expr: string }[];
+  }[];
 }
 
 /** The dashboards of deploy/grafana, by file name. */
@@ -15,7 +19,7 @@ export function readDashboards(): [file: string, dashboard: Dashboard][] {
 }
 
 /** The PromQL expressions of a dashboard, with values in place of Grafana's variables. */
-export function listExpressions({ panels }: Dashboard): string[] {
+export function listExpressions({ panels }: Pick<Dashboard, 'panels'>): string[] {
   const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   return expressions.map((expr) => expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', 'phds-.+'));
 }
