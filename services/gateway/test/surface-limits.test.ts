@@ -183,7 +183,7 @@ describe('limits of surfaces', () => {
       [30, 'POST', '/developer/apps', registration, 201],
       [30, 'POST', '/developer/apps/app_1/rotate-secret', undefined, 200],
       [10, 'GET', '/partner/consent/preview?scope=read:mood', undefined, 200],
-      [10, 'GET', '/partner/consent/overview', undefined, 200],
+      [30, 'GET', '/partner/consent/overview', undefined, 200],
       [5, 'GET', '/partner/consent/accesses/summary?timeZone=Asia/Kathmandu', undefined, 200],
       [5, 'GET', '/developer/apps/app_1/usage', undefined, 200],
     ])('take %i points that a revocation does not need: %s %s', async (cost, method, path, body, done) => {

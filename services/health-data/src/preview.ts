@@ -160,7 +160,8 @@ export function createPreviewService(dependencies: {
       },
       overview: async (_, context) => {
         const { userId } = await verifySession(sessionOf(context));
-        return { body: new TextEncoder().encode(await overview(data, publicIds, userId)) };
+        const body = await turns(toAsker(userId), () => overview(data, publicIds, userId));
+        return { body: new TextEncoder().encode(body) };
       },
       readOwn: async ({ kind, beforeMs }, context) => {
         const { userId } = await verifySession(sessionOf(context));

@@ -295,8 +295,9 @@ async function summarizeAccesses({ exchange, backends, caller, query }: Call) {
   return toList(sliceOf(days, query.page).map(toAccessDayJson), query.page, days.length);
 }
 
-/** Each kind of data is read and counted. */
 const COST_OF_PREVIEW = 10;
+/** Each kind of data is read and counted. */
+const COST_OF_OVERVIEW = 30;
 
 /** health-data writes the body. */
 async function showPreview(exchange: Exchange): Promise<void> {
@@ -316,7 +317,7 @@ async function showPreview(exchange: Exchange): Promise<void> {
 
 async function showOverview(exchange: Exchange): Promise<void> {
   readQuery(exchange.request.originalUrl, {}).check();
-  await takeCost(exchange, COST_OF_PREVIEW);
+  await takeCost(exchange, COST_OF_OVERVIEW);
   const { body } = await exchange.gateway.backends.previews.overview({}, onBehalf(exchange));
   sendBody(exchange, body);
 }
