@@ -21,8 +21,8 @@ interface Erasure {
 export type People = ReturnType<typeof createPeople>;
 
 /**
- * People in table `person`. A row is created with a person's first grant and deleted with the person; access records identify them by 16
- * random bytes until then.
+ * People in table `person`. A row is created with a person's first grant, change by an operator or download, and deleted with the person;
+ * records identify them by 16 random bytes until then.
  */
 export function createPeople({ pools: { ordinary }, change, evictions }: Parts) {
   return {
