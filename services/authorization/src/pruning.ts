@@ -1,6 +1,6 @@
 import type { PrunedTables } from '@phds/service-kit/background';
 import type { Clock } from '@phds/service-kit/clock';
-import type { PrismaClient } from './store/generated/client.ts';
+import { Prisma, type PrismaClient } from './store/generated/client.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -17,19 +17,28 @@ const KEPT_DAYS = {
   usedJwts: 0,
 } as const;
 
-/** Deletes rows. Of several processes at the same time, one deletes a row; the others find fewer than their limit. */
+/**
+ * Deletes rows. Locked rows are skipped, so that pruning never waits for an erasure. The keys are an array, so that Postgres evaluates the
+ * subquery once; otherwise it could run it again and lock other rows.
+ */
 export function createPruning(prisma: PrismaClient, clock: Clock) {
-  const before = (days: number) => ({ lt: new Date(clock.now().getTime() - days * DAY_MS) });
-  const expired = (days: number, limit: number) => ({ where: { expiresAt: before(days) }, limit });
-  const requests = (limit: number) => ({ where: { createdAt: before(KEPT_DAYS.requests) }, limit });
-  const count = async (deleting: Promise<{ readonly count: number }>) => (await deleting).count;
+  const { sql } = Prisma;
+  const deleting =
+    (table: Prisma.Sql, key: Prisma.Sql, time: Prisma.Sql, days: number) => (limit: number) => {
+      const before = new Date(clock.now().getTime() - days * DAY_MS).toISOString();
+      return prisma.$executeRaw`
+      DELETE FROM ${table} WHERE ${key} = ANY(ARRAY(
+        SELECT ${key} FROM ${table} WHERE ${time} < ${before}::timestamptz
+        ORDER BY ${time} LIMIT ${limit}::int FOR UPDATE SKIP LOCKED))`;
+    };
+  const [hash, pendingId, id] = [sql`hash`, sql`pending_id`, sql`id`];
+  const [createdAt, expiresAt] = [sql`created_at`, sql`expires_at`];
   return {
-    access_token: (limit) => count(prisma.accessToken.deleteMany(expired(KEPT_DAYS.accessTokens, limit))),
-    authorization_request: (limit) => count(prisma.authorizationRequest.deleteMany(requests(limit))),
-    authorization_code: (limit) =>
-      count(prisma.authorizationCode.deleteMany(expired(KEPT_DAYS.codes, limit))),
-    used_jwt: (limit) => count(prisma.usedJwt.deleteMany(expired(KEPT_DAYS.usedJwts, limit))),
+    access_token: deleting(sql`access_token`, hash, expiresAt, KEPT_DAYS.accessTokens),
+    authorization_request: deleting(sql`authorization_request`, pendingId, createdAt, KEPT_DAYS.requests),
+    authorization_code: deleting(sql`authorization_code`, hash, expiresAt, KEPT_DAYS.codes),
+    used_jwt: deleting(sql`used_jwt`, hash, expiresAt, KEPT_DAYS.usedJwts),
     // Their access tokens went five days before.
-    token_family: (limit) => count(prisma.tokenFamily.deleteMany(expired(KEPT_DAYS.families, limit))),
+    token_family: deleting(sql`token_family`, id, expiresAt, KEPT_DAYS.families),
   } satisfies PrunedTables;
 }

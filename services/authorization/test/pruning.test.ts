@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { openPostgres } from '@phds/service-kit/postgres/postgres';
 import { toPrismaOptions } from '@phds/service-kit/postgres/prisma';
 import { eventually } from '@phds/test-kit/conditions';
@@ -41,19 +41,41 @@ test('rows are deleted once they can no longer matter, and not before', async ()
   await eventually(async () => expect(await countRows()).toEqual({ ...left, token_family: 0 }));
 });
 
-test('no statement deletes more than a batch', async () => {
-  await using stack = new AsyncDisposableStack();
-  const { database } = stack.use(await startHarness());
-  const limits = { schema: database.schema, statementTimeoutMs: 20_000, connectTimeoutMs: 20_000 };
-  const options = { ...limits, connectionString: database.url, poolSize: 1, applicationName: 'test' };
-  const { pool } = stack.use(openPostgres(options));
-  const prisma = stack.adopt(new PrismaClient(toPrismaOptions(pool, limits)), (it) => it.$disconnect());
+describe('a batch', () => {
   // Later than the clock of the service, which prunes when it has started.
   const later = new FakeClock();
   later.advance(DAY);
   const expiresAt = new Date(later.now().getTime() - 1);
-  const data = Array.from({ length: 5 }, (_, n) => ({ hash: Buffer.from([n]), expiresAt }));
-  await prisma.usedJwt.createMany({ data });
-  const { used_jwt: prune } = createPruning(prisma, later);
-  expect([await prune(2), await prune(2), await prune(2)]).toEqual([2, 2, 1]);
+
+  /** A pruning for manual calls, with expired rows, and another connection to them. */
+  async function openPruning(rows: number) {
+    await using stack = new AsyncDisposableStack();
+    const quiet = stack.use(await startHarness());
+    const { schema, url: connectionString } = quiet.database;
+    const limits = { schema, statementTimeoutMs: 20_000, connectTimeoutMs: 20_000 };
+    const options = { ...limits, connectionString, poolSize: 1, applicationName: 'test' };
+    const { pool } = stack.use(openPostgres(options));
+    const prisma = stack.adopt(new PrismaClient(toPrismaOptions(pool, limits)), (it) => it.$disconnect());
+    const data = Array.from({ length: rows }, (_, n) => ({ hash: Buffer.from([n]), expiresAt }));
+    await prisma.usedJwt.createMany({ data });
+    const { used_jwt: prune } = createPruning(prisma, later);
+    const owner = await quiet.connect();
+    const opened = stack.move();
+    return { prune, owner, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  }
+
+  test('has no more rows than its limit', async () => {
+    await using pruning = await openPruning(5);
+    const { prune } = pruning;
+    expect([await prune(2), await prune(2), await prune(2)]).toEqual([2, 2, 1]);
+  });
+
+  test('skips locked rows, which a later one deletes', async () => {
+    await using pruning = await openPruning(3);
+    const { prune, owner } = pruning;
+    await owner.query(`BEGIN; SELECT FROM used_jwt WHERE hash = '\\x01' FOR UPDATE`);
+    expect(await prune(10)).toBe(2);
+    await owner.query('ROLLBACK');
+    expect(await prune(10)).toBe(1);
+  });
 });
