@@ -1,4 +1,5 @@
 import { offsetOf } from '@phds/catalog/pagination';
+import { inTransaction } from '@phds/service-kit/postgres/postgres';
 import { readStatement } from '@phds/service-kit/postgres/sql';
 import type { Suspensions } from '@phds/service-kit/restore/service';
 import type pg from 'pg';
@@ -7,7 +8,10 @@ type Item = Awaited<ReturnType<Suspensions['list']>>['items'][number];
 
 const COUNT = readStatement(new URL('store/sql/count-suspended-apps.sql', import.meta.url));
 const LIST = readStatement(new URL('store/sql/list-suspended-apps.sql', import.meta.url));
-const CONFIRM = readStatement(new URL('store/sql/confirm-suspended.sql', import.meta.url));
+/** A statement for each table, because many rows may take most of the time that a statement has. */
+const CONFIRMATIONS = ['codes', 'families', 'tokens', 'app'].map((what) =>
+  readStatement(new URL(`store/sql/confirm-${what}.sql`, import.meta.url)),
+);
 
 /** What an unconfirmed restore suspends. Apps are listed; codes and tokens are confirmed with their app or person. */
 export function createSuspensions(pool: pg.Pool): Suspensions {
@@ -26,9 +30,14 @@ export function createSuspensions(pool: pg.Pool): Suspensions {
       ]);
       return { items, total };
     },
-    async confirm(number, { clientId, userId }) {
-      const [row] = await query<{ confirmed: number }>(CONFIRM, clientId, userId, number);
-      return row?.confirmed ?? 0;
-    },
+    confirm: (number, { clientId, userId }) =>
+      inTransaction(pool, async (client) => {
+        let confirmed = 0;
+        for (const statement of CONFIRMATIONS) {
+          const { rowCount } = await client.query({ ...statement, values: [clientId, userId, number] });
+          confirmed += rowCount ?? 0;
+        }
+        return confirmed;
+      }),
   };
 }
