@@ -257,6 +257,12 @@ describe('routing', () => {
     });
   });
 
+  test('an unsupported version is answered with those that are supported', async () => {
+    answer({});
+    const { body } = await get('/api/v3/profile');
+    expect(body).toMatchObject({ status: 400, code: 'UNSUPPORTED_VERSION', supportedVersions: ['1'] });
+  });
+
   test('the list of versions is public and open to every origin', async () => {
     const response = await gateway.fetch('/api/versions');
     expect(await response.json()).toEqual({

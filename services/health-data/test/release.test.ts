@@ -6,6 +6,7 @@ import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { toReadEndpoint } from '@phds/service-kit/rpc/messages';
 import { eventually } from '@phds/test-kit/conditions';
 import { type BatchedRead, createReadAll, type Outcome } from './batched-reads.ts';
+import { BASE } from './fhir.ts';
 import { bodyOf, type Harness, reading, reasonOf, refusalOf, shareHarness, startHarness } from './harness.ts';
 
 const harness = await shareHarness();
@@ -209,6 +210,11 @@ describe('reads in a batch', () => {
 
   const HEART = { endpoint: Endpoint.HEALTH_DATA, category: 'heart' };
 
+  const NEWEST_SEARCH = {
+    scope: 'read:health-data:heart',
+    fhir: { base: BASE, resourceType: 'Observation', parameters: [{ name: 'code', value: '8867-4' }] },
+  };
+
   async function heart(userId: string, about: Parameters<Harness['about']>[1] = {}): Promise<BatchedRead> {
     return { request: HEART, ...(await harness.about(userId, about)) };
   }
@@ -228,6 +234,7 @@ describe('reads in a batch', () => {
         { endpoint: Endpoint.AGGREGATIONS },
         { endpoint: Endpoint.MOOD },
         { endpoint: Endpoint.PROFILE },
+        NEWEST_SEARCH,
       ];
       const reads: BatchedRead[] = [];
       for (const person of ['alan', 'edith', 'nobody']) {
