@@ -94,3 +94,15 @@ test.each([{ Origin: 'http://evil.example' }, { 'Sec-Fetch-Site': 'cross-site' }
     expect(await isSignedIn()).toBe(true);
   },
 );
+
+test('a sign-out with the ID token of somebody else asks first', async () => {
+  const { url: callback } = await signIn('grace');
+  const expected = { pkceCodeVerifier: verifier, expectedState: STATE, expectedNonce: NONCE };
+  const { id_token = '' } = await openid.authorizationCodeGrant(client, callback, expected);
+  browser = new SmallBrowser(url);
+  await signIn('ada');
+  const asked = await browser.open(openid.buildEndSessionUrl(client, { id_token_hint: id_token }));
+  expect(asked.text).toContain('name="logout"');
+  expect(asked.text).not.toContain('.click()');
+  expect(await isSignedIn()).toBe(true);
+});

@@ -41,7 +41,8 @@ const WEEK_SECONDS = 7 * 24 * 60 * MINUTE;
 /**
  * Creates an OpenID provider with one client, which needs no consent. Its interaction, i.e. who the person is, is at
  * `/interaction/:uid`. People stay signed in for a week, longer than an ID token lasts, so that the next sign-in asks nothing. The
- * package keeps the state in memory: everybody is signed out when the provider restarts.
+ * package keeps one or two thousand items of state in memory, so people are also signed out when the provider restarts, and after a few
+ * hundred sign-ins of others.
  */
 export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
   const provider = new Provider(options.issuer, toConfiguration(options));
