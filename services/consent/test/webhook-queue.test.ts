@@ -3,6 +3,8 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@phds/service-kit/ids';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
+import type pg from 'pg';
+import { createWebhookQueue, measurePending } from '../src/webhooks/queue.ts';
 import { approve, GLUCOSE, HEART, registerApp } from './running-service.ts';
 import { shareWebhooks, THREE, typesOf } from './webhook-harness.ts';
 
@@ -179,13 +181,13 @@ describe('the backlog', () => {
     await sender.idle();
     await harness.letTimePass(1_200_000);
     expect(await count(`w.client_id = '${down.app.clientId}' AND e.state = 'pending'`)).toBe(2);
-    expect(await harness.queue.measure()).toMatchObject({ oldestDueMs: null });
+    expect(await measurePending(consent.owner)).toMatchObject({ oldestDueMs: null });
 
     const up = await harness.setUp();
     await approve(consent, up.app, 'late-3');
     await reportHeart(['late-3']);
     await harness.letTimePass(1_200_000);
-    expect((await harness.queue.measure()).oldestDueMs).toBeGreaterThan(1_000_000);
+    expect((await measurePending(consent.owner)).oldestDueMs).toBeGreaterThan(1_000_000);
   });
 });
 
@@ -293,6 +295,12 @@ describe('the shares of the places', () => {
     clock.advance(1_000);
     await sender.claimDue();
     expect(hosts).toHaveLength(16);
+  });
+
+  test('an event that moved to a new endpoint during the claim is not sent without an address', async () => {
+    const rows = [{ id: 'evt_moved', url: null }];
+    const pool = { query: async () => ({ rows: rows.splice(0) }) } as unknown as pg.Pool;
+    expect(await createWebhookQueue(pool).claim({ ...LIMITS, endpoints: [] })).toEqual([]);
   });
 
   test('a quarter of the places is reserved for what is not new data', async () => {

@@ -10,7 +10,7 @@ import type { EndpointParts } from './endpoints.ts';
 import { addDueEvents } from './events.ts';
 import { isHostId } from './host-webhooks.ts';
 import { storeHostEndpoints } from './operated.ts';
-import { createWebhookQueue } from './queue.ts';
+import { createWebhookQueue, measurePending } from './queue.ts';
 import { createWebhookSecrets, type WebhookSecrets } from './secrets.ts';
 import { type EventPoster, WebhookSender } from './sender.ts';
 
@@ -80,7 +80,7 @@ function startSender(
     return turns % TURNS_UNTIL_ALL === 0 ? sender.claimDue() : sender.claimNew(2 * intervalMs + COMMITTED_MS);
   };
   resources.use(startPeriodic(look, { intervalMs, onFailure }));
-  const measure = async () => onMeasured(await queue.measure());
+  const measure = async () => onMeasured(await measurePending(pools.ordinary));
   const onMeasureFailure = failureOf('measuring the delivery of events');
   resources.use(startPeriodic(measure, { intervalMs: MEASURE_INTERVAL_MS, onFailure: onMeasureFailure }));
 }

@@ -92,17 +92,19 @@ export function createWebhookQueue(pool: pg.Pool) {
         UPDATE webhook_event SET lease = NULL, attempts = greatest(1, attempts - 1), next_attempt_at = statement_timestamp()
         WHERE id = ${event.id} AND lease = ${lease}::uuid`;
     },
-    async measure(): Promise<PendingEvents> {
-      const [row] = await select<{ pending: number; oldestDueMs: number | null }>(pool)`
-        SELECT count(*)::int AS pending,
-          (extract(epoch FROM statement_timestamp() - min(CASE WHEN w.client_id IS NULL THEN e.started_at ELSE e.next_attempt_at END)
-            FILTER (WHERE w.client_id IS NULL OR (e.next_attempt_at <= statement_timestamp() AND w.failures = 0)))
-            * 1000)::double precision AS "oldestDueMs"
-        FROM webhook_event e JOIN webhook_endpoint w ON w.id = e.endpoint_id
-        WHERE e.state = 'pending' AND w.disabled_reason IS NULL AND w.paused_at IS NULL`;
-      return row ?? { pending: 0, oldestDueMs: null };
-    },
   };
+}
+
+/** Reads all pending events, so not on connections whose planner settings are those of key look-ups. */
+export async function measurePending(pool: pg.Pool): Promise<PendingEvents> {
+  const [row] = await select<{ pending: number; oldestDueMs: number | null }>(pool)`
+    SELECT count(*)::int AS pending,
+      (extract(epoch FROM statement_timestamp() - min(CASE WHEN w.client_id IS NULL THEN e.started_at ELSE e.next_attempt_at END)
+        FILTER (WHERE w.client_id IS NULL OR (e.next_attempt_at <= statement_timestamp() AND w.failures = 0)))
+        * 1000)::double precision AS "oldestDueMs"
+    FROM webhook_event e JOIN webhook_endpoint w ON w.id = e.endpoint_id
+    WHERE e.state = 'pending' AND w.disabled_reason IS NULL AND w.paused_at IS NULL`;
+  return row ?? { pending: 0, oldestDueMs: null };
 }
 
 async function recordOutcome(
@@ -158,14 +160,17 @@ interface ClaimedRow
   readonly endpointId: string;
 }
 
-/** Claims again when all that was read waits for earlier events, because the next claim reads others. */
+/**
+ * Claims again when all that was read waits for earlier events, because the next claim reads others. An event that a change moved to a new
+ * endpoint during the statement has no `url`; it is claimed again when its lease ends.
+ */
 async function claim(pool: pg.Pool, limits: ClaimLimits): Promise<ClaimedEvent[]> {
   for (;;) {
-    const { rows } = await pool.query<ClaimedRow | { readonly id: null }>({
+    const { rows } = await pool.query<ClaimedRow | { readonly url: null }>({
       ...CLAIM,
       values: toClaimValues(limits),
     });
-    const claimed = rows.filter((row) => row.id !== null);
+    const claimed = rows.filter((row) => row.url !== null);
     if (claimed.length > 0 || rows.length === 0)
       return claimed.map((row) => ({
         ...row,
