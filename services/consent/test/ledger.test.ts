@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { AppLockKind, AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
@@ -129,6 +130,14 @@ describe('an app', () => {
     await expect(consent.ledger.setAppStatus({ clientId })).rejects.toMatchObject({
       reason: 'invalid_request',
     });
+  });
+});
+
+test('a revocation of neither a family nor a token is refused', async () => {
+  const expiresAt = timestampFromDate(new Date());
+  await expect(consent.ledger.revokeTokens({ expiresAt })).rejects.toMatchObject({
+    reason: 'invalid_request',
+    message: expect.stringContaining('revoked'),
   });
 });
 
