@@ -104,7 +104,7 @@ describeWithChromium('the approval screen', () => {
 });
 
 describeWithChromium(
-  'the first screen of a request answers in ten seconds who, what, how long, how far back and how to stop',
+  'the first screen of a request answers in ten seconds who, what, how long, how far back, how to stop and what a no means',
   () => {
     let tracker: PartnerApp;
 
@@ -136,6 +136,7 @@ describeWithChromium(
         'how long': [life, page.getByText(/^Stops automatically on/)],
         'how far back': [lookBack],
         'how to stop': [page.getByText(/Stop any time; access ends immediately\.$/)],
+        'what if I say no': [page.getByText(/^If you (don't share|change nothing)/)],
       };
     };
 
@@ -177,11 +178,20 @@ describeWithChromium(
       await expectAnswers(visitor, 'ten-seconds-all-scopes');
     });
 
-    test('an existing connection', async () => {
-      const session = await signIn(visits.stack, 'first-connected');
+    test('of 3 and 12 scopes', async () => {
+      for (const count of [3, 12])
+        await expectAnswers(
+          await open(`first-${count}`, SCOPE_NAMES.slice(0, count)),
+          `ten-seconds-${count}-scopes`,
+        );
+    });
+
+    test.each([2, 12, 22])('an existing connection and %i scopes', async (count) => {
+      const session = await signIn(visits.stack, `first-connected-${count}`);
       await tracker.connect(session, [HEART, 'read:mood'], { expiresInDays: 365, dataFrom: '2026-01-01' });
-      const visitor = await open('first-connected', [HEART, 'read:weight']);
-      await expectAnswers(visitor, 'ten-seconds-existing-connection');
+      const scopes = count === 2 ? [HEART, 'read:weight'] : SCOPE_NAMES.slice(0, count);
+      const visitor = await open(`first-connected-${count}`, scopes);
+      await expectAnswers(visitor, `ten-seconds-existing-connection-${count}`);
     });
 
     test('an app that did not prove who it is', async () => {

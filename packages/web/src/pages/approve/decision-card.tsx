@@ -13,13 +13,7 @@ import { SENSITIVE_SCOPES, scopesInSentence, scopeTitle } from '../../ui/scopes.
 import { Clock, formatDate, formatInstant, formatLastDay } from '../../ui/time.tsx';
 import { describeWithdrawal } from '../../ui/withdrawal.ts';
 import style from './approval-form.module.css';
-import {
-  ConnectionChanges,
-  ConnectionLink,
-  findChanges,
-  goesOnText,
-  MOST_NAMED,
-} from './connection-changes.tsx';
+import { ConnectionChanges, ConnectionLink, findChanges, MOST_NAMED } from './connection-changes.tsx';
 import type { Terms } from './terms.ts';
 import { Rich, text } from './texts.ts';
 
@@ -66,16 +60,6 @@ export function DecisionCard({
         <strong>{text('stopAnyTime')}</strong> {text('responsible', { app: app.name })}
       </p>
       <FailureNotice {...rest} />
-      <p>
-        {connection === null ? (
-          text('ifNotShared', { app: app.name })
-        ) : (
-          <>
-            {text('ifUnchanged', goesOnText(app.name, connection))}{' '}
-            <Rich id="stopElsewhere" components={{ link: <ConnectionLink id={connection.grantId} /> }} />
-          </>
-        )}
-      </p>
       <div className={style['buttons']}>
         <Button isBusy={isBusy} onPress={onDeny}>
           {text(connection === null ? 'deny' : 'changeNothing')}

@@ -5,10 +5,11 @@ import { Notice } from '../../ui/notice.tsx';
 import { useTitle } from '../../ui/title.ts';
 import { WebLink } from '../../ui/web-link.tsx';
 import style from './approval-form.module.css';
+import { ConnectionLink, goesOnText } from './connection-changes.tsx';
 import { findLookAlikes } from './look-alikes.ts';
 import { Rich, text } from './texts.ts';
 
-/** The page's heading: the app, who makes it, where the answer goes, why it asks, and whether it proved who it is. */
+/** The page's heading: the app, who makes it, where the answer goes, why it asks, what follows from a no, and whether it proved who it is. */
 export function WhoAsks({
   approval,
   known,
@@ -55,6 +56,16 @@ export function WhoAsks({
           <Rich id="purpose" values={{ app: app.name, purpose }} components={{ q: <q /> }} />
         </p>
       )}
+      <p>
+        {connection === null ? (
+          text('ifNotShared', { app: app.name })
+        ) : (
+          <>
+            {text('ifUnchanged', goesOnText(app.name, connection))}{' '}
+            <Rich id="stopElsewhere" components={{ link: <ConnectionLink id={connection.grantId} /> }} />
+          </>
+        )}
+      </p>
       {clientAuthenticated ? null : <Notice tone="warn" title={text('unproven', { app: app.name })} />}
       <LookAlikes app={app} known={known} />
     </section>
