@@ -157,7 +157,7 @@ function keyboardAlone(): void {
       { type: 'Heart Rate', value: 60, unit: '/min', source: 'apple-watch' },
     ]);
     expect(files.get('readings/heart-rate.csv')).toMatch(
-      /^type,value,unit,timestamp,end,source\r\nHeart Rate,60,/,
+      /^\uFEFFtype,value,unit,timestamp,end,source\r\nHeart Rate,60,/,
     );
     expect(files.get('index.html')).toContain('<td>Heart: Heart Rate</td><td>1</td>');
     const history = await open('/history', { session });
