@@ -131,18 +131,23 @@ function Lead({ grant }: { readonly grant: Grant }) {
   const { status, scopes, grantedAt, expiresAt, revokedAt, endedBy, dataFrom } = grant;
   const count = scopes.length;
   const end = <Instant at={revokedAt ?? expiresAt} />;
-  const days = findDaysLeft(grant, Date.now()) ?? -1;
+  const daysLeft = findDaysLeft(grant, Date.now());
   return (
     <div>
       <p className={style['big']}>
-        {status === 'active' ? text('canReadUntil', { count, days, day: formatLastDay(expiresAt) }) : null}
+        {status === 'active'
+          ? text('canReadUntil', { count, days: daysLeft ?? -1, day: formatLastDay(expiresAt) })
+          : null}
         {status === 'expired' ? <Rich id="couldReadUntil" values={{ count, end }} /> : null}
         {status === 'revoked' ? (
           <Rich id="endedBy" values={{ count, end, by: text(ENDERS.get(endedBy) ?? 'byYou') }} />
         ) : null}{' '}
         {readsText(grant)}
       </p>
-      <Soft>{text('termsSince', { day: formatDay(grantedAt), dates: datesText(dataFrom) })}</Soft>
+      <Soft>
+        {text('termsSince', { day: formatDay(grantedAt), dates: datesText(dataFrom) })}{' '}
+        {daysLeft === null ? null : text('shareLonger', { app: appTitle(grant.app) })}
+      </Soft>
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type Ref, useEffect, useRef, useState } from 'react';
 import type { AccessDay, Grant } from '../../api/resources.ts';
 import { text as frameText } from '../../texts/frame.ts';
 import { Button } from '../../ui/button.tsx';
@@ -41,11 +41,17 @@ export function SharedTypes({
   readonly days: readonly AccessDay[] | null;
 }) {
   const [isOpen, setOpen] = useState(false);
+  const firstNew = useRef<HTMLLIElement>(null);
+  // The new rows are before the button, so the focus goes to the first of them.
+  useEffect(() => {
+    if (isOpen) firstNew.current?.focus();
+  }, [isOpen]);
   const isLong = grant.scopes.length > MANY_TYPES;
   const groups = toTypeGroups(grant.scopes).map((group) => ({
     ...group,
     few: isLong ? group.types.slice(0, FEW_TYPES) : group.types,
   }));
+  const [hidden] = groups.flatMap(({ types, few }) => types.slice(few.length));
   const folded = grant.scopes.length - groups.flatMap(({ few }) => few).length;
   return (
     <div className={style['types']}>
@@ -54,7 +60,13 @@ export function SharedTypes({
           <h2 className={isPersonal ? style['personal'] : undefined}>{title}</h2>
           <Rows>
             {(isOpen ? types : few).map((scope) => (
-              <TypeRow key={scope} grant={grant} scope={scope} days={days} />
+              <TypeRow
+                key={scope}
+                grant={grant}
+                scope={scope}
+                days={days}
+                ref={scope === hidden ? firstNew : null}
+              />
             ))}
           </Rows>
         </section>
@@ -72,13 +84,15 @@ function TypeRow({
   grant,
   scope,
   days,
+  ref,
 }: {
   readonly grant: Grant;
   readonly scope: string;
   readonly days: readonly AccessDay[] | null;
+  readonly ref: Ref<HTMLLIElement>;
 }) {
   return (
-    <li className={style['line']}>
+    <li ref={ref} tabIndex={-1} className={style['line']}>
       <RowWords>{scopeTitle(scope)}</RowWords>
       <span className={`${style['soft']} ${days === null ? style['unknown'] : ''}`}>
         {days === null ? text('lastReadToday') : lastReadOf(grant, scope, days)}
