@@ -9,9 +9,12 @@ type Item = Awaited<ReturnType<Suspensions['list']>>['items'][number];
 const COUNT = readStatement(new URL('store/sql/count-suspended-apps.sql', import.meta.url));
 const LIST = readStatement(new URL('store/sql/list-suspended-apps.sql', import.meta.url));
 /** A statement for each table, because many rows may take most of the time that a statement has. */
-const CONFIRMATIONS = ['codes', 'families', 'tokens', 'app'].map((what) =>
-  readStatement(new URL(`store/sql/confirm-${what}.sql`, import.meta.url)),
-);
+const CONFIRMATIONS = [
+  'store/sql/confirm-codes.sql',
+  'store/sql/confirm-families.sql',
+  'store/sql/confirm-tokens.sql',
+  'store/sql/confirm-app.sql',
+].map((file) => readStatement(new URL(file, import.meta.url)));
 
 /** What an unconfirmed restore suspends. Apps are listed; codes and tokens are confirmed with their app or person. */
 export function createSuspensions(pool: pg.Pool): Suspensions {
