@@ -21,6 +21,8 @@ export class Traffic implements AsyncDisposable {
   readonly #workers: Promise<void>[];
   #isOver = false;
   #answered = 0;
+  /** Answers 503, after which a request was repeated. A gateway and services that leave in order give none. */
+  readonly refused: string[] = [];
   readonly failures: string[] = [];
 
   constructor(gateways: () => readonly string[], asks: readonly Ask[]) {
@@ -61,7 +63,10 @@ export class Traffic implements AsyncDisposable {
     });
     const body = await answer.text();
     const found = `${ask.path} answered ${answer.status}: ${body}`;
-    if (answer.status === 503) throw new Error(found);
+    if (answer.status === 503) {
+      this.refused.push(found);
+      throw new Error(found);
+    }
     const isComplete = !ask.path.startsWith('/api/') || body.includes('"value"');
     return answer.ok && isComplete ? null : found;
   }

@@ -40,7 +40,7 @@ interface Revocations {
 
 interface RollingReport {
   readonly restarts: number;
-  readonly reads: Pick<Traffic, 'answered' | 'failures'>;
+  readonly reads: Pick<Traffic, 'answered' | 'refused' | 'failures'>;
   readonly revocations: Revocations;
 }
 
@@ -151,6 +151,7 @@ export function findViolations({ reads, revocations }: RollingReport): string[] 
   const { failures, stale, readsAfter } = revocations;
   return [
     ...reads.failures.map((each) => `read failed: ${each}`),
+    ...reads.refused.map((each) => `read failed before its repeat: ${each}`),
     ...failures.map((each) => `request failed: ${each}`),
     ...(stale === 0 ? [] : [`${stale} of ${readsAfter} reads after an acknowledged revocation got data`]),
   ];
