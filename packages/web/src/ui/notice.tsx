@@ -33,19 +33,16 @@ export function Notice({
 export function ErrorNotice({
   error,
   title,
-  isOwn = true,
   labels = {},
 }: {
   readonly error: unknown;
   readonly title: string;
-  /** Whether the request used the person's session rather than an app's credentials. */
-  readonly isOwn?: boolean;
   /** The labels of the fields that the error can name. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }) {
   return (
     <Notice tone="bad" role="alert" title={title}>
-      {isOwn && isNoSession(error) ? <SignInAgain /> : <Cause error={error} labels={labels} />}
+      {isNoSession(error) ? <SignInAgain /> : <Cause error={error} labels={labels} />}
     </Notice>
   );
 }
