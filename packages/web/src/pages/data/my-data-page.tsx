@@ -86,7 +86,9 @@ function Type({
           {scopeTitle(scope)}
         </RowLink>
         <div id={id} className={style['about']}>
-          {SUMMARY_SCOPES.includes(scope) ? null : <div className={style['newest']}>{newest || count}</div>}
+          {SUMMARY_SCOPES.includes(scope) ? null : (
+            <div className={newest === '' ? undefined : style['newest']}>{newest || count}</div>
+          )}
           {newest === '' ? shared : `${count} · ${shared}`}
         </div>
       </RowWords>
