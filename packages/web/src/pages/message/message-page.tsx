@@ -32,7 +32,7 @@ export function MessagePage({ message }: { readonly message: PageMessage }) {
         {wayBack === undefined ? null : <BackToApp wayBack={wayBack} />}
         {signIn === undefined ? null : (
           <ButtonAnchor kind="primary" href={signIn}>
-            {text(code === 'SIGN_IN_ENDED' ? 'signInAgain' : 'tryAgain')}
+            {code === 'SIGN_IN_ENDED' ? text('signInAgain') : frameText('tryAgain')}
           </ButtonAnchor>
         )}
         {code === 'AUTHORIZATION_LINK_INVALID' ? <LinkFaults /> : null}
