@@ -96,6 +96,17 @@ describe('the download of all of one’s data', () => {
     );
   });
 
+  test('says from when the dated of its conditions are', async () => {
+    const conditions = itemsOf(
+      { name: 'Asthma', sinceDate: '2019-05' },
+      { name: 'Hay fever', sinceDate: null },
+    );
+    const readOwn = ({ kind }: { kind: string }) => (kind === 'condition' ? conditions : NOTHING);
+    gateway.backends.answer({ ...DATA, readOwn });
+    const index = (await readZip(await (await download()).bytes())).get('index.html');
+    expect(index).toContain('<td>2</td><td>2019-05 – 2019-05</td>');
+  });
+
   test('is in the language of the browser unless it asks for another', async () => {
     const titleOf = async (path: string, language: string) => {
       const response = await download(path, { 'accept-language': language });

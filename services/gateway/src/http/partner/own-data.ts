@@ -284,9 +284,9 @@ async function* withMark(content: AsyncIterable<string>): AsyncGenerator<string>
   yield* content;
 }
 
-const TIMES = ['timestamp', 'occurredAt', 'startsAt', 'generatedAt', 'at'];
+const TIMES = ['timestamp', 'occurredAt', 'startsAt', 'generatedAt', 'sinceDate', 'at'];
 
-/** Counts the items while they pass, and notes their first and last day. They are newest first. */
+/** Counts the items while they pass, and notes their first and last day. They are newest first, those without a time last. */
 async function* counting(pages: Pages, counted: ArchivedData): Pages {
   for await (const items of pages) {
     for (const item of items) {
@@ -294,7 +294,7 @@ async function* counting(pages: Pages, counted: ArchivedData): Pages {
       const day = typeof time === 'string' ? time.slice(0, 10) : '';
       counted.count += 1;
       if (counted.to === '') counted.to = day;
-      counted.from = day;
+      if (day !== '') counted.from = day;
     }
     yield items;
   }
