@@ -282,7 +282,15 @@ describe('logouts of the provider', () => {
   test('no logout token is logged', async () => {
     const tokens = [await sign(), await sign({ aud: 'whispered' }), 'whispered.whispered.whispered'];
     for (const token of tokens) await post(token);
+    // The sender chooses the names of parameters and of header parameters.
+    const secret = `phds_at_${'a'.repeat(49)}`;
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    await at.gateway.fetch(PATH, { method: 'POST', headers, body: `${secret}=1&${secret}=2` });
+    const header = { alg: 'EdDSA', kid: 'provider-1', typ: 'logout+jwt', crit: [secret], [secret]: 1 };
+    await post(`${Buffer.from(JSON.stringify(header)).toString('base64url')}.e30.AAAA`);
+    await post(await sign({}, { typ: secret }));
     const log = at.gateway.log.join('');
+    expect(log).not.toContain('phds_at_a');
     expect(log).toContain('a logout of the provider was refused');
     for (const token of tokens) expect(log).not.toContain(token.split('.')[1]);
   });

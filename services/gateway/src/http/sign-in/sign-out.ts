@@ -161,7 +161,10 @@ async function endByProvider(exchange: Exchange): Promise<void> {
     const refusal = await countFailure(gateway.limits, failure);
     if (refusal !== null) throw rateLimited(refusal);
     const reason = toReason(error);
-    gateway.log.warn({ requestId, route, reason }, 'a logout of the provider was refused');
+    gateway.log.warn(
+      { requestId, route, reason: withoutSent(error, reason) },
+      'a logout of the provider was refused',
+    );
     const status = error instanceof HttpError ? error.status : 400;
     sendJson(response, status, { error: 'invalid_request', error_description: reason });
   }
@@ -182,4 +185,10 @@ function toReason({ message, violations }: AppError): string {
   const [violation] = violations;
   const reason = violation === undefined ? message : `${violation.parameter}: ${violation.message}`;
   return reason.slice(0, MAX_REASON_LENGTH);
+}
+
+/** The reason as it is logged: names of parameters and quoted words are the sender's own text, which can be a token. */
+function withoutSent({ violations: [violation] }: AppError, reason: string): string {
+  const isKnown = violation === undefined || violation.parameter === 'logout_token';
+  return isKnown ? reason.replaceAll(/"[^"]*"?/g, '"…"') : 'another parameter is wrong';
 }
