@@ -20,11 +20,9 @@ export const PROFILE_FIELDS = Object.keys(APP_PROFILE) as ProfileField[];
 /** Texts and links are empty when the app has none. */
 export type Profile = Readonly<Record<ProfileField, string>>;
 
-/** The profile of a record that has its texts beside others, or has only some of them. */
-export function profileOf(record: Partial<Profile>): Partial<Profile> {
-  return Object.fromEntries(
-    PROFILE_FIELDS.filter((field) => field in record).map((field) => [field, record[field]]),
-  );
+/** The profile as it was stored, perhaps before this table got a text, which is then empty. */
+export function readProfile(stored: Partial<Profile>): Profile {
+  return toProfile((field) => stored[field] ?? '');
 }
 
 export function toProfile(textOf: (field: ProfileField) => string): Profile {

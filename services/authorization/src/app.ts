@@ -1,4 +1,10 @@
-import { PROFILE_FIELDS, type Profile, type ProfileField, toProfile } from '@phds/catalog/app-profile';
+import {
+  PROFILE_FIELDS,
+  type Profile,
+  type ProfileField,
+  readProfile,
+  toProfile,
+} from '@phds/catalog/app-profile';
 import {
   ACCESS_TOKEN_SECONDS,
   PUBLIC_ACCESS_TOKEN_SECONDS,
@@ -111,8 +117,7 @@ type KnownRow = Omit<AppRow, 'scopes'> & { readonly scopes: readonly Scope[] };
 
 /** Texts that the row lacks are empty: the catalog got them later. */
 function toApp({ profile, ...row }: Omit<AppRow, 'scopes'> & { readonly scopes: readonly string[] }): App {
-  const texts = profile as Partial<Profile>;
-  return { ...withKnownScopes(row), ...toProfile((field) => texts[field] ?? '') };
+  return { ...withKnownScopes(row), ...readProfile(profile as Partial<Profile>) };
 }
 
 /** The fields that have columns of their own. */

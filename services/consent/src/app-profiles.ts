@@ -2,7 +2,7 @@ import {
   PROFILE_FIELDS,
   type Profile,
   type ProfileField,
-  profileOf,
+  readProfile,
   toProfile,
 } from '@phds/catalog/app-profile';
 import { execute, select } from '@phds/service-kit/postgres/sql';
@@ -45,7 +45,7 @@ const withTexts = <Row extends object>({
   ...row
 }: Row & { readonly profile: Partial<Profile> }) => ({
   ...row,
-  ...toProfile((field) => profile[field] ?? ''),
+  ...readProfile(profile),
 });
 
 /**
@@ -54,7 +54,7 @@ const withTexts = <Row extends object>({
  */
 export async function takeProfile(tx: pg.ClientBase, app: ReportedApp): Promise<ShownVersion> {
   const { clientId } = app;
-  const reported = sql`${profileOf(app)}::jsonb, ${app.updatedAt}::timestamptz`;
+  const reported = sql`${toProfile((field) => app[field])}::jsonb, ${app.updatedAt}::timestamptz`;
   await execute(tx)`
     UPDATE app SET (profile, profile_updated_at) = ROW(${reported})
     WHERE client_id = ${clientId} AND profile_updated_at <= ${app.updatedAt}::timestamptz

@@ -1,4 +1,4 @@
-import { profileOf } from '@phds/catalog/app-profile';
+import { toProfile } from '@phds/catalog/app-profile';
 import { notFound } from '@phds/service-kit/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
@@ -181,7 +181,7 @@ async function put(tx: pg.ClientBase, app: ReportedApp): Promise<AppState> {
   const { clientId, ownerId, updatedAt } = app;
   await execute(tx)`
     INSERT INTO app (client_id, owner_id, profile, profile_updated_at)
-    VALUES (${clientId}, ${ownerId}, ${profileOf(app)}, ${updatedAt})
+    VALUES (${clientId}, ${ownerId}, ${toProfile((field) => app[field])}, ${updatedAt})
     ON CONFLICT (client_id) DO NOTHING`;
   const [row] = await select<Row>(tx)`
     SELECT ${APP_STATE} FROM app WHERE client_id = ${clientId} FOR NO KEY UPDATE`;
