@@ -94,12 +94,20 @@ export function byCategoryOrType({ name, text }: Statement) {
   };
 }
 
-/** Reads that share statements: those that arrive while one is in progress have the next one. `costOf` is a number of rows. */
+/**
+ * Reads that share statements: those that arrive while one is in progress have the next one. `costOf` is a number of rows; `onShared` is
+ * called for each statement with the number of its queries.
+ */
 export function sharingStatements<Query, Result>(
   read: (queries: readonly Query[]) => Promise<readonly Result[]>,
   costOf: (query: Query) => number,
+  onShared: (queries: number) => void,
 ): (query: Query) => Promise<Result> {
-  return batchingCalls(read, {
+  const readShared = (queries: readonly Query[]) => {
+    onShared(queries.length);
+    return read(queries);
+  };
+  return batchingCalls(readShared, {
     slowMs: SLOW_MS,
     maxSlow: MAX_SLOW,
     costOf: (query) => Math.max(costOf(query), PAGE_SIZE_DEFAULT),
@@ -128,11 +136,9 @@ export function createReadings(
 ) {
   const merge = (statement: Statement) =>
     sharingStatements(
-      (queries: readonly ReadingQuery[]) => {
-        onNewestPages(queries.length);
-        return listNewest(pool, statement, queries);
-      },
+      (queries: readonly ReadingQuery[]) => listNewest(pool, statement, queries),
       ({ limit, offset }) => offset + limit,
+      onNewestPages,
     );
   const newest = { category: merge(NEWEST.category), type: merge(NEWEST.type) };
   return {

@@ -60,11 +60,9 @@ export function createReadingSpans(
 ) {
   const merge = (statement: Statement) =>
     sharingStatements(
-      (queries: readonly NewestQuery[]) => {
-        onNewestPages(queries.length);
-        return listShared(pool, statement, queries);
-      },
+      (queries: readonly NewestQuery[]) => listShared(pool, statement, queries),
       ({ limit }) => limit,
+      onNewestPages,
     );
   const shared = { category: merge(SHARED.category), type: merge(SHARED.type) };
   const ask = async (statement: Statement, values: unknown[]) => {
