@@ -26,7 +26,7 @@ import { sampledLogOf } from './log.ts';
 /*
  * Traces by OpenTelemetry's SDK and its instrumentations of gRPC, pg (also below Prisma) and ioredis. The SDK reads `OTEL_*` itself. This
  * module is loaded only if traces are on. Here is what the SDK cannot know: which attributes may leave the process. The gateway makes the
- * spans of its requests itself (http/observation.ts): the instrumentation of http continues the traces of strangers. That of gRPC does so
+ * spans of its requests itself (http/exchange.ts): the instrumentation of http continues the traces of strangers. That of gRPC does so
  * too, before a caller is admitted: the network and mutual TLS decide who reaches the rpc ports.
  *
  * The instrumentations replace methods of classes. They are given the classes here, because their own way, hooks for module loading,
