@@ -3,7 +3,7 @@ import { type Metrics, measurePools, measureRestores } from '@phds/service-kit/t
 import { isPublic } from './app.ts';
 import type { ClientAuthentication } from './client-authentication.ts';
 
-/** The metrics of authorization. docs/operations/observability.md describes all of them. */
+/** The metrics of authorization. docs/operations/observability.md lists all of them. */
 export function createAuthorizationMetrics(metrics: Metrics) {
   return {
     measurePools: (pools: Parameters<typeof measurePools>[1]) => measurePools(metrics, pools),

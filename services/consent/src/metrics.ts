@@ -8,7 +8,7 @@ import type { Delivery } from './webhooks/sender.ts';
 /** What comes of a published eviction. Without a connection to Redis it is not sent. */
 type EvictionOutcome = 'published' | 'failed' | 'not_connected';
 
-/** The metrics of consent. docs/operations/observability.md describes all of them. */
+/** The metrics of consent. docs/operations/observability.md lists all of them. */
 export function createConsentMetrics(metrics: Metrics) {
   return {
     measureRedis: (redis: Parameters<typeof measureRedis>[1]) => measureRedis(metrics, redis),

@@ -3,7 +3,7 @@ import { type Metrics, measureRedis } from '@phds/service-kit/telemetry/metrics'
 import type { AccessTokens } from './cache/access-tokens.ts';
 import { measureRequests } from './http/exchange.ts';
 
-/** The metrics of the gateway. docs/operations/observability.md describes all of them. */
+/** The metrics of the gateway. docs/operations/observability.md lists all of them. */
 export function createGatewayMetrics(metrics: Metrics) {
   return {
     measureRequest: measureRequests(metrics),

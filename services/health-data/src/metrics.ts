@@ -5,7 +5,7 @@ import type { Imports } from './imports.ts';
 /** An import that has not reported for this long was given up by its importer. */
 const RUNNING_MS = 5 * 60_000;
 
-/** The metrics of health-data. docs/operations/observability.md describes all of them. */
+/** The metrics of health-data. docs/operations/observability.md lists all of them. */
 export function createHealthDataMetrics(metrics: Metrics) {
   const batches = metrics.histogram(
     {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@phds/local-stack/data-directory';
 
-/** A row of the table of all metrics in docs/operations/observability.md. */
+/** A metric in the table of docs/operations/observability.md. */
 export interface DocumentedMetric {
   readonly name: string;
   readonly services: readonly string[];
@@ -15,14 +15,23 @@ export interface DocumentedMetric {
 const SERVICES = ['gateway', 'authorization', 'consent', 'health-data'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
+/** The columns behind that of the services. */
+const TYPES = ['gauge', 'counter', 'histogram'] as const;
+
 export function readMetricsTable(): DocumentedMetric[] {
   const page = readFileSync(join(repositoryRoot, 'docs/operations/observability.md'), 'utf8');
-  const rows = [...page.matchAll(/^\| `(phds_\w+)` \| ([^|]+) \| (\w+) \|([^|]*)\|(.*)\|$/gm)];
-  return rows.map(([, name = '', services = '', type = '', labels = '', meaning = '']) => ({
-    name,
-    services: services === 'all' ? SERVICES : services.split(', '),
-    type,
-    labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label),
-    needs: /Absent without `(\w+)`/.exec(meaning)?.[1] ?? null,
-  }));
+  const absent = [...page.matchAll(/^Without `(\w+)` absent: (.+)$/gm)];
+  const rows = page.split('\n').filter((line) => line.startsWith('|') && line.includes('`phds_'));
+  return rows.flatMap((row) => {
+    const [, services = '', ...cells] = row.split('|').map((cell) => cell.trim());
+    return TYPES.flatMap((type, column) =>
+      [...(cells[column] ?? '').matchAll(/`(phds_\w+)(?:\{([\w,]+)\})?`/g)].map(([, name = '', labels]) => ({
+        name,
+        services: services === 'all' ? SERVICES : services.split(', '),
+        type,
+        labels: labels?.split(',') ?? [],
+        needs: absent.find(([, , names]) => names?.includes(`\`${name}\``))?.[1] ?? null,
+      })),
+    );
+  });
 }
