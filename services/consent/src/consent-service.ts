@@ -17,15 +17,8 @@ import { OPERATORS } from '@phds/service-kit/trust/callers';
 import type pg from 'pg';
 import { approvalRpcs } from './approvals.ts';
 import type { Decisions } from './decide.ts';
-import {
-  findGrantOfApp,
-  found,
-  getGrant,
-  listConnectedApps,
-  listGrants,
-  listGrantsOfApp,
-} from './grant-lists.ts';
-import type { Grant, GrantStatus } from './grant-rows.ts';
+import { found, getGrant, listConnectedApps, listGrants, listGrantsOfApp } from './grant-lists.ts';
+import { findGrant, type Grant, type GrantStatus } from './grant-rows.ts';
 import type { Grants } from './grants.ts';
 import { findDate, findMoment, parseKnownId, parseLanguage, parseName, parseText } from './parameters.ts';
 import type { GrantLife } from './pending-approvals.ts';
@@ -151,7 +144,7 @@ function appGrantRpcs({ pools: { ordinary: pool }, grants }: ConsentServiceParts
       const { items, total } =
         request.grantId === ''
           ? await listGrantsOfApp(pool, clientId, filter, toPage(request.page))
-          : alone(found(await findGrantOfApp(pool, parseKnownId('grt', request.grantId), clientId)));
+          : alone(found(await findGrant(pool, parseKnownId('grt', request.grantId), { clientId })));
       return { grants: items.map(toAppGrantMessage), total };
     },
     async revokeAppGrant(request) {

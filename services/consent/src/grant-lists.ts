@@ -8,6 +8,7 @@ import sql, { join, type Sql } from 'sql-template-tag';
 import { accessCounts } from './access/counts-sql.ts';
 import { type AppAsShown, asShown, findVersions, listChanges, toLatestChanges } from './app-profiles.ts';
 import {
+  findGrant,
   findSubHash,
   GRANT_COLUMNS,
   GRANT_FROM,
@@ -171,7 +172,7 @@ export async function listGrantsOfApp(
   filter: AppGrantFilter,
   page: Page,
 ): Promise<Listed<Grant>> {
-  const before = filter.before === null ? null : await findGrantOfApp(pool, filter.before, clientId);
+  const before = filter.before === null ? null : await findGrant(pool, filter.before, { clientId });
   if (filter.before !== null && before === null)
     throw invalidRequest('before', 'must be the id of a grant of this app');
   const place = { ...filter, before };
@@ -184,11 +185,6 @@ export async function listGrantsOfApp(
 
 export function pageOfApp(clientId: string, filter: AppGrantPlace, page: Page): Sql {
   return sql`${toCondition(clientId, filter)} ${newestFirst(page)}`;
-}
-
-export async function findGrantOfApp(pool: pg.Pool, id: string, clientId: string): Promise<Grant | null> {
-  const [grant] = await selectGrants(pool, sql`g.id = ${id} AND g.client_id = ${clientId}`);
-  return grant ?? null;
 }
 
 function toCondition(clientId: string, { status, sub, before, deletionRequested }: AppGrantPlace): Sql {

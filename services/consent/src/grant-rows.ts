@@ -1,7 +1,7 @@
 import type { Scope } from '@phds/catalog/scopes';
 import type { GrantEnder } from '@phds/catalog/wire-names';
 import { base62, findBase62Bytes } from '@phds/service-kit/ids';
-import { select } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement, select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
 import type { GrantTerms } from './terms.ts';
@@ -70,6 +70,18 @@ export interface GrantRow extends Omit<Grant, 'endedBy' | 'sub'> {
   readonly revokedBy: 'app' | 'operator' | null;
   readonly epochEndedAt: Date | null;
   readonly subHash: Uint8Array;
+}
+
+const FIND = readStatement(new URL('store/sql/find-grant.sql', import.meta.url));
+
+/** A grant of anybody, or null unless it is of this person or app. */
+export async function findGrant(
+  pool: pg.Pool,
+  id: string,
+  { userId, clientId }: { readonly userId?: string; readonly clientId?: string } = {},
+): Promise<Grant | null> {
+  const [row] = await queryRows<GrantRow>(pool, FIND, id, userId ?? null, clientId ?? null);
+  return row === undefined ? null : toGrant(row);
 }
 
 export async function selectGrants(pool: pg.Pool, where: Sql): Promise<Grant[]> {

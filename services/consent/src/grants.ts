@@ -6,11 +6,11 @@ import type { Change } from './changes.ts';
 import { addEvent } from './consent-events.ts';
 import { found, getGrant } from './grant-lists.ts';
 import {
+  findGrant,
   GRANT_COLUMNS,
   GRANT_FROM,
   type GrantRow,
   IS_ENDING_EPOCH,
-  selectGrants,
   UNREVOKED,
 } from './grant-rows.ts';
 import { lockGrants } from './people.ts';
@@ -127,8 +127,8 @@ function enderOf(owner: Owner): 'person' | 'app' | 'operator' {
 
 /** When a grant that had ended before did so, also by expiry; null when it is unknown, or another person's or app's. */
 async function findEnd(pool: pg.Pool, id: string, owner: Owner): Promise<Date | null> {
-  const [grant] = await selectGrants(pool, sql`g.id = ${id} AND ${isOwnedBy(owner)}`);
-  if (grant === undefined) return null;
+  const grant = await findGrant(pool, id, owner === 'anybody' ? {} : owner);
+  if (grant === null) return null;
   if (grant.status === 'active') throw new Error(`grant ${id} has not ended`);
   return grant.revokedAt ?? grant.expiresAt;
 }

@@ -1,6 +1,6 @@
 import type { Scope } from '@phds/catalog/scopes';
 import { notFound } from '@phds/service-kit/errors';
-import { select } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql from 'sql-template-tag';
 import type { ShownApp } from './app-profiles.ts';
@@ -91,10 +91,12 @@ function toApproval(row: StoredApproval): Approval | null {
   return { scopes, days: approvedDays ?? 'kept', dataFrom, grantId, grantExpiresAt };
 }
 
+const LOCK = readStatement(new URL('store/sql/lock-approval.sql', import.meta.url));
+const READ = readStatement(new URL('store/sql/read-approval.sql', import.meta.url));
+
 /** Locks the pending approval and returns its app. Throws `not_found` when it is unknown or another person's. */
 export async function lockPending(tx: pg.ClientBase, id: string, userId: string): Promise<string> {
-  const [row] = await select<{ clientId: string; claimedBy: string | null }>(tx)`
-    SELECT client_id AS "clientId", claimed_by AS "claimedBy" FROM pending_approval WHERE id = ${id} FOR UPDATE`;
+  const [row] = await queryRows<{ clientId: string; claimedBy: string | null }>(tx, LOCK, id);
   if (row === undefined || (row.claimedBy !== null && row.claimedBy !== userId)) throw notFound();
   return row.clientId;
 }
@@ -104,9 +106,7 @@ export async function readPending(
   tx: pg.ClientBase,
   id: string,
 ): Promise<{ pending: PendingApproval; now: Date }> {
-  const [row] = await select<StoredApproval & { now: Date }>(tx)`
-    SELECT ${PENDING_COLUMNS}, statement_timestamp() AS now
-    FROM ${PENDING_FROM} WHERE p.id = ${id}`;
+  const [row] = await queryRows<StoredApproval & { now: Date }>(tx, READ, id);
   if (row === undefined) throw new Error(`pending approval ${id} has no app`);
   return { pending: { ...row, approval: toApproval(row) }, now: row.now };
 }

@@ -6,8 +6,8 @@ import { findMember } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
 import type { Change } from './changes.ts';
-import { findGrantOfApp, found } from './grant-lists.ts';
-import type { Grant } from './grant-rows.ts';
+import { found } from './grant-lists.ts';
+import { findGrant, type Grant } from './grant-rows.ts';
 import type { Grants } from './grants.ts';
 import { parseKnownId } from './parameters.ts';
 import type { EvictionPublisher } from './redis-evictions.ts';
@@ -52,7 +52,7 @@ async function getGrant(
   const clientId = parseKnownId('app', request.clientId);
   const id = parseKnownId('grt', request.grantId);
   const owned = await execute(pool)`SELECT FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
-  return found(owned === 1 ? await findGrantOfApp(pool, id, clientId) : null);
+  return found(owned === 1 ? await findGrant(pool, id, { clientId }) : null);
 }
 
 /** Returns whether anything changed, and the withdrawn scope. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { SandboxGrantChange } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { newId } from '@phds/service-kit/ids';
-import { findGrantOfApp } from '../src/grant-lists.ts';
+import { findGrant } from '../src/grant-rows.ts';
 import { changeGrant } from '../src/sandbox.ts';
 import { approve, GLUCOSE, HEART, type RegisteredApp, registerApp, shareConsent } from './running-service.ts';
 
@@ -55,7 +55,7 @@ describe('a trigger', () => {
 
   test('publishes that a grant expired before that is acknowledged', async () => {
     const { grantId, clientId } = await connect(await registerOwnApp());
-    const grant = await findGrantOfApp(consent.owner, grantId, clientId);
+    const grant = await findGrant(consent.owner, grantId, { clientId });
     if (grant === null) throw new Error('an approval without a grant');
     const told: unknown[] = [];
     const never = () => Promise.reject(new Error('not asked for'));

@@ -61,3 +61,24 @@ function readText(file: URL): string {
     readText(new URL(part, file)),
   );
 }
+
+/**
+ * Runs a statement, prepared once for each connection, and returns its rows. `pg` returns int8 and numeric as text, and a date as midnight
+ * in the time zone of the process, so statements cast them: to int, float8 or text.
+ */
+export async function queryRows<Row extends object>(
+  database: Queryable,
+  statement: Statement,
+  ...values: unknown[]
+): Promise<Row[]> {
+  return (await database.query<Row>({ ...statement, values })).rows;
+}
+
+/** Runs a statement in the same way and returns the number of rows that it changed or selected. */
+export async function runStatement(
+  database: Queryable,
+  statement: Statement,
+  ...values: unknown[]
+): Promise<number> {
+  return (await database.query({ ...statement, values })).rowCount ?? 0;
+}

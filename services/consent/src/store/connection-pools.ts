@@ -46,6 +46,11 @@ export interface ConnectionPools extends AsyncDisposable {
 /** Records in the default partition are moved to that of their month in one statement. */
 const MONTHS_TIMEOUT_MS = 60_000;
 const WEBHOOK_CONNECTIONS = 2;
+/**
+ * Planned for the values of each call. So a condition `($1::text IS NULL OR …)` costs nothing while $1 is null, and the lists of a person
+ * with one grant and of one with thousands have the plan that suits them.
+ */
+const PLANNED_FOR_VALUES = { plan_cache_mode: 'force_custom_plan' } as const;
 const MIGRATIONS = join(import.meta.dirname, '../../prisma/migrations');
 /** Inserts, judgements, proofs of changes, and one for readiness and the restore guard's comparisons. */
 const RECORD_CONNECTIONS = 4;
@@ -76,9 +81,9 @@ export async function openConnectionPools(options: PoolOptions, log: Logger): Pr
   const pools = {
     access,
     checks: open('checks', Math.max(1, options.ACCESS_POOL_SIZE - RECORD_CONNECTIONS), KEY_LOOK_UPS).pool,
-    revocations: open('revocations', options.REVOCATION_POOL_SIZE).pool,
+    revocations: open('revocations', options.REVOCATION_POOL_SIZE, PLANNED_FOR_VALUES).pool,
     webhooks: open('webhooks', WEBHOOK_CONNECTIONS, KEY_LOOK_UPS).pool,
-    ordinary: open('ordinary', options.DATABASE_POOL_SIZE).pool,
+    ordinary: open('ordinary', options.DATABASE_POOL_SIZE, PLANNED_FOR_VALUES).pool,
     months: open('months', 1, {}, MONTHS_TIMEOUT_MS).pool,
   };
   const opened = resources.move();

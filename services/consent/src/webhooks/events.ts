@@ -139,7 +139,7 @@ function parseChange({ userId, category, at, latestReadingAt }: DataChangeMessag
   };
 }
 
-const ADD_DATA_CHANGES = readStatement(new URL('sql/add-data-changes.sql', import.meta.url));
+const ADD_DATA_CHANGES = readStatement(new URL('../store/sql/add-data-changes.sql', import.meta.url));
 
 /**
  * Adds `data.updated` to the grants that share what has changed. It is due after DATA_DELAY_MS, and `spacingMs` after the one before was

@@ -56,8 +56,8 @@ export interface ClaimLimits {
   readonly leaseMs: number;
 }
 
-const CLAIM = readStatement(new URL('sql/claim-events.sql', import.meta.url));
-const RECORD_OUTCOME = readStatement(new URL('sql/record-outcome.sql', import.meta.url));
+const CLAIM = readStatement(new URL('../store/sql/claim-events.sql', import.meta.url));
+const RECORD_OUTCOME = readStatement(new URL('../store/sql/record-outcome.sql', import.meta.url));
 
 /** After so long without an accepted attempt, the first accepted one makes the waiting events due. */
 const OUTAGE_SECONDS = 60;

@@ -829,6 +829,94 @@ CREATE VIEW "consent_audit"."suspension" AS
       AND r.number > coalesce((SELECT max(c.number) FROM consent_audit.restore_confirmation c), 0)
     ORDER BY r.number DESC LIMIT 1) open ON true;
 
+-- What statements of the service share. Views, and functions that Postgres inlines, are planned as part of the statement that uses them. A
+-- column that it does not read costs nothing.
+
+-- Grants with their status at the start of the statement, and what it depends on. One that was revoked, or is of an older epoch of its app,
+-- is never active, whatever the clocks; it is expired if it expired before it was revoked or that epoch ended.
+-- live: the status is active. Whether a restore suspends a grant is not said: asking consent_audit.suspension is volatile, and Postgres does
+-- not plan a view with a volatile column as part of the statement. Its person sees such a grant as active, like one of a suspended app.
+CREATE VIEW "grant_with_status" AS
+  SELECT g.id, g.user_id, g.user_ref, g.client_id, g.app_epoch, g.scopes, g.granted_at, g.expires_at, g.data_from, g.revoked_at,
+    g.revoked_by, g.closed_at, g.deletion_requested_at, g.restore_number,
+    a.owner_id AS app_owner_id,
+    a.profile->>'name' AS app_name,
+    e.started_at AS epoch_ended_at,
+    CASE
+      WHEN g.revoked_at IS NOT NULL THEN CASE WHEN g.revoked_at >= g.expires_at THEN 'expired' ELSE 'revoked' END
+      WHEN g.app_epoch < a.epoch THEN CASE WHEN e.started_at >= g.expires_at THEN 'expired' ELSE 'revoked' END
+      WHEN g.expires_at <= statement_timestamp() THEN 'expired'
+      ELSE 'active'
+    END AS status,
+    g.revoked_at IS NULL AND g.app_epoch = a.epoch AND g.expires_at > statement_timestamp() AS live
+  FROM consent_grant g
+  JOIN app a ON a.client_id = g.client_id
+  LEFT JOIN app_epoch e ON e.client_id = g.client_id AND e.epoch = g.app_epoch + 1;
+
+-- Pending approvals with their status at the start of the statement. One that expired before its app was revoked stays expired.
+CREATE VIEW "approval_with_status" AS
+  SELECT p.id, p.client_id, p.app_epoch, p.redirect_host, p.scopes, p.purpose, p.client_authenticated, p.created_at, p.expires_at,
+    p.extensions, p.claimed_by, p.decided_at, p.approved_scopes, p.approved_days, p.approved_data_from, p.grant_id, p.grant_expires_at,
+    p.shown_app,
+    a.owner_id AS app_owner_id,
+    a.epoch AS present_epoch,
+    CASE
+      WHEN p.decision IS NOT NULL THEN p.decision
+      WHEN p.app_epoch < a.epoch THEN CASE WHEN e.started_at >= p.expires_at THEN 'expired' ELSE 'cancelled' END
+      WHEN p.expires_at <= statement_timestamp() THEN 'expired'
+      ELSE 'pending'
+    END AS status
+  FROM pending_approval p
+  JOIN app a ON a.client_id = p.client_id
+  LEFT JOIN app_epoch e ON e.client_id = p.client_id AND e.epoch = p.app_epoch + 1;
+
+-- Records that are not yet counted in access_day and app_day: only a few, all of them new.
+CREATE VIEW "uncounted_record" AS
+  SELECT r.*
+  FROM access_record r
+  WHERE r.id >= (SELECT first_id_of(min(u.at)) FROM access_uncounted u)
+    AND EXISTS (SELECT FROM access_uncounted u WHERE u.writer = r.writer AND u.seq = r.seq);
+
+-- The first day with records. Counts of dropped months may exist a little longer than their records.
+CREATE VIEW "first_kept_day" AS
+  SELECT (coalesce(max(kept_from), '-infinity') AT TIME ZONE 'UTC')::date AS day FROM consent_audit.access_dropped;
+
+-- Counts of accesses by day, exact at the time of the statement: counted and uncounted records.
+CREATE VIEW "access_count" AS
+  SELECT * FROM (
+    SELECT user_ref, client_id, grant_id, scope, endpoint, day, recorded, refused, last_at FROM access_day
+    UNION ALL
+    SELECT user_ref, client_id, grant_id, scope, endpoint, day_of_id(coalesce(refers_to, id)),
+      CASE WHEN refers_to IS NULL THEN 1 ELSE 0 END, CASE WHEN refers_to IS NULL THEN 0 ELSE 1 END,
+      CASE WHEN refers_to IS NULL THEN at END
+    FROM uncounted_record
+  ) counted
+  WHERE day >= (SELECT k.day FROM first_kept_day k);
+
+-- The same counts of an app by day and endpoint, from app_day, which does not grow with users.
+CREATE VIEW "app_count" AS
+  SELECT * FROM (
+    SELECT client_id, endpoint, day, recorded, refused FROM app_day
+    UNION ALL
+    SELECT client_id, endpoint, day_of_id(coalesce(refers_to, id)),
+      CASE WHEN refers_to IS NULL THEN 1::bigint ELSE 0 END, CASE WHEN refers_to IS NULL THEN 0::bigint ELSE 1 END
+    FROM uncounted_record
+  ) counted
+  WHERE day >= (SELECT k.day FROM first_kept_day k);
+
+-- The endpoints that want an event about a grant of an app, with its type: one for the app, another for the deployment; NULL for none.
+-- Most apps have no endpoint, so their changes cost one look-up by key.
+CREATE FUNCTION "endpoints_wanting"("of_app" TEXT, "app_event" TEXT, "host_event" TEXT)
+  RETURNS TABLE ("id" TEXT, "client_id" TEXT, "type" TEXT) LANGUAGE sql STABLE AS $$
+  SELECT typed.id, typed.client_id, typed.type
+  FROM (
+    SELECT w.id, w.client_id, w.events, w.disabled_reason, CASE WHEN w.client_id IS NULL THEN host_event ELSE app_event END AS type
+    FROM consent.webhook_endpoint w
+    WHERE w.client_id = of_app OR w.client_id IS NULL
+  ) typed
+  WHERE typed.type = ANY(typed.events) AND typed.disabled_reason IS NULL
+$$;
+
 SELECT "make_append_only"('consent_audit.access_checkpoint', 'SELECT, INSERT');
 SELECT "make_append_only"('consent_audit.access_dropped', 'SELECT');
 SELECT "make_append_only"('consent_audit.operator_act', 'SELECT, INSERT');
@@ -853,6 +941,9 @@ BEGIN
     REVOKE UPDATE, DELETE ON "app_epoch" FROM "phds_consent";
     REVOKE UPDATE, DELETE, TRUNCATE ON "consent_event" FROM "phds_consent";
     REVOKE DELETE, TRUNCATE ON "access_day", "app_day" FROM "phds_consent";
+    -- A view acts with the rights of its owner, and Postgres lets rows of a table be changed through a simple one.
+    REVOKE INSERT, UPDATE, DELETE ON "grant_with_status", "approval_with_status", "uncounted_record", "first_kept_day", "access_count",
+      "app_count" FROM "phds_consent";
     REVOKE INSERT, UPDATE, DELETE ON "revoked_family", "revoked_token", "session_end" FROM "phds_consent";
     GRANT INSERT ("family_id", "expires_at"), UPDATE ("expires_at") ON "revoked_family" TO "phds_consent";
     GRANT INSERT ("token_hash", "expires_at"), UPDATE ("expires_at") ON "revoked_token" TO "phds_consent";
