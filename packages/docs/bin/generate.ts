@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toMetricsPage } from '../src/metrics-page.ts';
-import { toProblemsDocument } from '../src/problem-pages.ts';
+import { toProblemsPage } from '../src/problem-pages.ts';
 import { GUIDES_DIRECTORY } from '../src/source.ts';
 
-const pages = { 'metrics.md': toMetricsPage(), 'problems.md': toProblemsDocument() };
+const pages = { 'metrics.md': toMetricsPage(), 'problems.md': toProblemsPage() };
 for (const [name, content] of Object.entries(pages)) writeFileSync(join(GUIDES_DIRECTORY, name), content);

@@ -3,51 +3,44 @@ import { problems, renderExample } from './recorded.ts';
 
 /** The page about one code, as Markdown: what it means, what to do, and an example that was really answered. */
 export function toProblemPage(code: ProblemCode): string {
-  return `# ${code}\n\n${toContent(code, '##')}\nBack to [all error codes](problems.md).\n`;
-}
-
-/** All codes on one page, as Markdown. */
-export function toProblemsPage(): string {
-  const rows = PROBLEM_CODES.map(
-    (code) =>
-      `| [${code}](problems.md#${code.toLowerCase()}) | ${toStatuses(code)}. ${firstSentence(code)} |\n`,
-  );
-  return `# Error codes
-
-The body of every error has one of these codes. Outside of \`/oauth\`, its \`type\` is the address of the page about it. The guide [errors](errors.md)
-says how to handle them.
-
-| Code | HTTP status and meaning |
-|---|---|
-${rows.join('')}`;
-}
-
-/** The page of all codes followed by everything about each code, for readers of the repository. */
-export function toProblemsDocument(): string {
-  const sections = PROBLEM_CODES.map((code) => `## ${code}\n\n${toContent(code, '###')}`);
-  return `${toProblemsPage()}\n${sections.join('\n')}`;
-}
-
-function toContent(code: ProblemCode, heading: string): string {
   const { meaning, action } = PROBLEMS[code];
-  return `HTTP status ${toStatuses(code)}.
+  return `# ${code}
 
-${heading} What it means
+HTTP status ${toStatuses(code)}.
+
+## What it means
 
 ${meaning}
 
-${heading} What to do
+## What to do
 
 ${action}
-${toExample(code, heading)}`;
+${toExample(code)}
+Back to [all error codes](problems.md).
+`;
 }
 
-function toExample(code: ProblemCode, heading: string): string {
+/** All codes with their meaning and what to do, as Markdown. */
+export function toProblemsPage(): string {
+  const rows = PROBLEM_CODES.map((code) => {
+    const { meaning, action } = PROBLEMS[code];
+    return `| [${code}](problems.md#${code.toLowerCase()}) | ${toStatuses(code)} | ${meaning} | ${action} |\n`;
+  });
+  return `# Error codes
+
+How to handle errors: [guide](errors.md). Each code has a page with an example.
+
+| Code | Status | Meaning | What to do |
+|---|---|---|---|
+${rows.join('')}`;
+}
+
+function toExample(code: ProblemCode): string {
   const example = renderExample(problems[code]);
   if (example === null) return '';
   const { request, answer } = example;
   return `
-${heading} Example
+## Example
 
 \`\`\`http
 ${request}
@@ -63,8 +56,4 @@ ${answer}
 
 function toStatuses(code: ProblemCode): string {
   return PROBLEMS[code].statuses.join(', ');
-}
-
-function firstSentence(code: ProblemCode): string {
-  return `${PROBLEMS[code].meaning.split(/(?<=\.)\s/)[0] ?? ''}`.replace(/:$/, '.');
 }
