@@ -22,6 +22,9 @@ const pages = readPages()
   .map(({ slug, markdown }) => ({ slug, samples: listSamples(markdown) }))
   .filter(({ samples }) => samples.some(({ notRun }) => notRun === null));
 
+/** What readers save, by its name: samples of other pages use it. */
+const savedFiles = pages.flatMap(({ samples }) => samples.filter(({ file }) => file !== null));
+
 const hasCurl = (await findProgram(['curl'])) !== null && (await findProgram(['bash'])) !== null;
 
 test('the pages have samples, and each that is not run says why', () => {
@@ -66,13 +69,15 @@ describeWith('curl and bash', hasCurl)('against a running service', () => {
 async function toScript(samples: readonly Sample[], directory: string, stack: SharedStack): Promise<string> {
   // What a sample leaves running in the background ends with the script.
   const parts = ['set -euo pipefail -o allexport', `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT TERM`];
-  for (const { language, code, notRun, file, line } of samples) {
-    if (notRun !== null) continue;
-    const text = code
+  const toText = (code: string) =>
+    code
       .replaceAll('http://localhost:8080', stack.gateway)
       .replaceAll('http://localhost:8090', stack.identityProviderUrl);
-    if (file !== null) await writeFile(join(directory, file), text);
-    else if (language === 'sh') parts.push(`echo "--- line ${line}"`, text);
+  for (const { code, file } of savedFiles) await writeFile(join(directory, file ?? ''), toText(code));
+  for (const { language, code, notRun, file, line } of samples) {
+    if (notRun !== null || file !== null) continue;
+    const text = toText(code);
+    if (language === 'sh') parts.push(`echo "--- line ${line}"`, text);
     else {
       const program = join(directory, `line-${line}.ts`);
       await writeFile(program, text);
