@@ -18,7 +18,7 @@ ${CATEGORIES.map(({ slug }) => toRows(slug)).join('')}
 - **Decimals** of a reading; averages have one more.
 - **LOINC**: where two sources agree on the code.
 - **Accepted**: imports refuse other values.
-- **Usual range** of healthy adults, inclusive; no diagnosis. Aggregations count what is outside.
+- **Usual range** of healthy adults, inclusive; no diagnosis. Aggregations count what is outside and name the source.
 - *ECG*: the average heart rate of the recording, or null. No other \`value\` is null.
 - *Blood Pressure* is systolic; the *BP Diastolic* of the same measurement has the same \`timestamp\` and \`source\`.
 - *Respiratory Rate* comes from a device; *Respiratory* from a clinician, a health record or by hand.
@@ -33,9 +33,6 @@ function toRows(category: CategoryEntry['slug']): string {
 
 function toRow({ category, name, unit, kind, decimals, loinc, plausible, referenceRange }: Metric): string {
   const { min, max } = plausible;
-  const usual =
-    referenceRange === null
-      ? ''
-      : `${referenceRange.low} to ${referenceRange.high} (${referenceRange.source})`;
-  return `| ${category} | ${name} | \`${unit}\` | ${kind} | ${decimals} | ${loinc ?? ''} | ${min} to ${max} | ${usual} |\n`;
+  const usual = referenceRange === null ? '' : `${referenceRange.low}–${referenceRange.high}`;
+  return `| ${category} | ${name} | \`${unit}\` | ${kind} | ${decimals} | ${loinc ?? ''} | ${min}–${max} | ${usual} |\n`;
 }

@@ -37,7 +37,7 @@ function listOpenTo(role: string): Record<string, string[]> {
 
 test('docs/internal-services.md names the rpcs that are open to each role', () => {
   const page = readFileSync(join(repositoryRoot, 'docs/internal-services.md'), 'utf8');
-  const rows = [...page.matchAll(/^\| `([a-z-]+)` \| `([\w.]+)`: (.+) \|$/gm)];
+  const rows = [...page.matchAll(/^\| `([a-z-]+)` \| [^|]+ \| `([\w.]+)`: (.+) \|$/gm)];
   const named = rows.map(([, role = '', service = '', rpcs = '']) => {
     const all = services.find(({ descriptor }) => descriptor.typeName === service)?.descriptor.methods ?? [];
     return [role, { [service]: rpcs === 'all' ? all.map(({ name }) => name) : rpcs.split(', ') }];
