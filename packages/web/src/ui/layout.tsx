@@ -160,13 +160,6 @@ export function BackLink({ to, children }: { readonly to: string; readonly child
 }
 
 /** A narrow column for reading and deciding. */
-export function Narrow({
-  children,
-  isCentred = false,
-}: {
-  readonly children: ReactNode;
-  readonly isCentred?: boolean;
-}) {
-  const { narrow, centred } = style;
-  return <div className={isCentred ? `${narrow} ${centred}` : narrow}>{children}</div>;
+export function Narrow({ children }: { readonly children: ReactNode }) {
+  return <div className={style['narrow']}>{children}</div>;
 }

@@ -35,7 +35,7 @@ export function ApprovalPage({ id }: { readonly id: string }) {
             onRefetch={onRefetch}
           />
         ) : (
-          <Narrow isCentred>
+          <Narrow>
             <EndedRequest approval={approval} />
           </Narrow>
         )
@@ -65,7 +65,7 @@ function useFocusOnEnd(status: string | undefined): void {
 
 function NoRequest() {
   return (
-    <Narrow isCentred>
+    <Narrow>
       <EmptyPage title={text('noRequest')}>
         <p>{text('noRequestWhy')}</p>
         <ButtonLink to="/apps">{frameText('apps')}</ButtonLink>

@@ -26,7 +26,7 @@ export function MessagePage({ message }: { readonly message: PageMessage }) {
   const { code, signIn, wayBack, error, requestId } = message;
   const { title, words } = TEXTS[code];
   return (
-    <Narrow isCentred>
+    <Narrow>
       <EmptyPage title={text(title)}>
         <p>{text(words)}</p>
         {wayBack === undefined ? null : <BackToApp wayBack={wayBack} />}
