@@ -32,8 +32,8 @@ export const importerSettings = z.object({
     .regex(CALLER_NAME, 'must be the name of a service, in lower case')
     .default('importer')
     .meta({ unit: 'name' })
-    .describe('Name of the caller: `kid` of the key in SERVICE_PUBLIC_KEYS, without `service:`.'),
-  SERVICE_PRIVATE_KEY: privateKey('must be set').describe('Private key of that caller.'),
+    .describe('The caller: `kid` of the key, without `service:`.'),
+  SERVICE_PRIVATE_KEY: privateKey('must be set').describe("The caller's key."),
   ...tlsSettings,
 });
 

@@ -27,7 +27,7 @@ const settings = z.object({
     .url()
     .regex(/[^/]$/, 'must not end with a slash')
     .meta({ unit: 'URL' })
-    .describe("`iss` of redirects (RFC 9207), without a slash at the end; the gateway's `PUBLIC_URL`."),
+    .describe("`iss` of redirects (RFC 9207): the gateway's `PUBLIC_URL`, without a slash at the end."),
   DERIVATION_KEY: secretKey().describe('Derives codes and the tokens of refreshes.'),
   ASSERTION_PRIVATE_KEY: privateKey().describe('Signs access assertions.'),
   AUTHORIZATION_CODE_SECONDS: integer(AUTHORIZATION_CODE_DEFAULT_SECONDS, {
@@ -44,20 +44,18 @@ const settings = z.object({
     .default('listed')
     .meta({ unit: '`anyone`, `listed` or `name=value`' })
     .describe(
-      'Who may register apps: everybody who signs in, the people of `phds developers`, or sessions whose claim of that name is this text or a list with it.',
+      'Who may register apps: everybody, the people of `phds developers`, or sessions whose claim `name` is or contains `value`.',
     ),
   APP_APPROVAL: z
     .enum(['required', 'none'], 'must be required or none')
     .default('required')
     .meta({ unit: '`required` or `none`' })
-    .describe('Whether an operator approves each app (`phds apps approve`) before people see it.'),
+    .describe('Whether an operator approves each app before people see it.'),
   PUBLIC_APPS: z
     .enum(PUBLIC_APPS, `must be ${PUBLIC_APPS.join(', ')}`)
     .default('allowed')
     .meta({ unit: '`allowed`, `bound` or `refused`' })
-    .describe(
-      'Whether [apps without a secret](../partners/public-apps.md) work: `bound` only with DPoP proofs, `refused` never.',
-    ),
+    .describe('[Apps without a secret](../partners/public-apps.md); `bound`: only with DPoP proofs.'),
   ...egressSettings,
 });
 

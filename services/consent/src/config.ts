@@ -19,33 +19,31 @@ import { hostWebhooks } from './webhooks/host-webhooks.ts';
 
 const accessSettings = {
   ACCESS_POOL_SIZE: integer(8, { min: 4, max: 200, unit: 'connections' }).describe(
-    'Further connections: four for recording accesses, the others for checks of tokens and sessions and for counts.',
+    'Further connections: four for recording accesses, the others for checks of tokens and sessions, and counts.',
   ),
   ACCESS_QUEUE_WAIT_MS: durationMs(900).describe(
-    'Maximum wait of an access for its insert; refusals, and accesses that are inserted, wait as long as it takes.',
+    'Maximum wait of an access for its insert; refusals and inserted accesses wait as long as it takes.',
   ),
   ACCESS_CLOCK_TOLERANCE_MS: integer(30_000, { min: 10_000, max: 86_400_000, unit: 'ms' }).describe(
-    'Maximum difference between the clocks of process and database; beyond it nothing is released.',
+    'Maximum difference of the clocks of process and database; above it nothing is released.',
   ),
-  CHECKPOINT_INTERVAL_MS: durationMs(60_000).describe(
-    'Interval of signed checkpoints of the access records.',
-  ),
+  CHECKPOINT_INTERVAL_MS: durationMs(60_000).describe('Interval of signed checkpoints.'),
   RECORD_RETENTION_DAYS: integer(730)
     .refine((value) => value === 0 || value >= 90, 'must be 0 or at least 90')
     .meta({ unit: 'days, at least 90; 0 is for ever' })
-    .describe('Minimum time for which access records are kept, in whole months.'),
+    .describe('Access records are kept so long, in whole months.'),
 } as const;
 
 const webhookSettings = {
   HOST_WEBHOOKS: hostWebhooks().describe(
-    '[Endpoints of the deployment](deploy.md#webhooks-of-the-deployment) that are told about connections.',
+    '[Endpoints of the deployment](deploy.md#webhooks-of-the-deployment).',
   ),
   WEBHOOK_KEY: secretKey().describe('Derives the secrets of webhooks; the same for all instances.'),
   WEBHOOK_CONCURRENCY: integer(16, { max: 256, unit: 'events' }).describe(
-    'Events that this instance delivers at once, and as many again to slow receivers; 0 sends none.',
+    'Events delivered at once, and as many again to slow receivers; 0 sends none.',
   ),
   WEBHOOK_DATA_SPACING_MS: durationMs(300_000).describe(
-    'Minimum time from one `data.updated` of a grant to the next, and the time for which it waits for further changes if that is less than 10 s.',
+    'Minimum time between two `data.updated` of a grant; below 10 s also the wait for further changes.',
   ),
   ...egressSettings,
 } as const;
@@ -57,13 +55,13 @@ const settings = z.object({
   ...sandboxSettings,
   ...databaseSettings,
   REVOCATION_POOL_SIZE: integer(4, { min: 1, max: 200, unit: 'connections' }).describe(
-    'Further connections, for revocations, changes of app status and ends of sessions.',
+    'Further connections, for revocations, status of apps, ends of sessions.',
   ),
   ...redisSettings,
   ...rpcSettings({ rpc: 7002, probes: 7102 }),
-  RECEIPT_PRIVATE_KEY: privateKey().describe('Signs consent receipts and checkpoints of the access records.'),
-  MAX_LIVE_PENDING_PER_APP: integer(50, { min: 1, unit: 'pending approvals' }).describe(
-    'Maximum number of undecided pending approvals that an app opens with its secret, and of unclaimed ones without it.',
+  RECEIPT_PRIVATE_KEY: privateKey().describe('Signs receipts and checkpoints.'),
+  MAX_LIVE_PENDING_PER_APP: integer(50, { min: 1, unit: 'approvals' }).describe(
+    'Maximum number of undecided approvals that an app opened with its secret, and of unclaimed ones without it.',
   ),
   ...accessSettings,
   ...webhookSettings,

@@ -50,8 +50,8 @@ const deployment = {
     .pipe(DEPLOYMENT)
     .meta({ unit: 'JSON object of texts', fallback: 'none: *not stated*' })
     .describe(
-      'What *Before you go live* says: `operator`, `contact` for partners, `terms`, `statusPage`, `webhookSenders` (addresses), `region` ' +
-        'of the data. The footer of every page has `operator`, and links `privacyNotice` (`https://…`).',
+      'For *Before you go live*: `operator`, `contact` for partners, `terms`, `statusPage`, `webhookSenders` (addresses), `region` of ' +
+        'the data. The footer of pages has `operator` and links `privacyNotice`, an https URL.',
     ),
   SUPPORT_URL: z
     .string()
@@ -62,7 +62,7 @@ const deployment = {
     .optional()
     .meta({ unit: '`https://…` or `mailto:…`', fallback: 'none: no link' })
     .describe(
-      'Where people ask for help, linked in the footer of every page, or report an app; the link of an app adds the client id as parameter `app`, or as `subject`.',
+      'Where people ask for help (linked in the footer), or report an app; the client id is added as `app`, or `subject`.',
     ),
   SECURITY_CONTACT: z
     .string()
@@ -75,17 +75,17 @@ const deployment = {
 /** What a connection and its requests may take of the gateway. */
 const connectionSettings = {
   KEEP_ALIVE_SECONDS: integer(75, { min: 1, max: 3_600, unit: 's' }).describe(
-    'Time for which a connection without a request is kept ([which value](in-front.md#connections-that-are-kept)).',
+    '[Time](in-front.md#connections-that-are-kept) for which an idle connection is kept.',
   ),
   MAX_CONNECTIONS: integer(2_000, { min: 1, unit: 'connections' }).describe(
-    'Maximum number of connections to the public port, idle ones included; further ones are closed.',
+    'Maximum number of connections to the public port, idle ones included; more are closed.',
   ),
 } as const;
 
 /** TLS of the public port. */
 const publicTlsSettings = {
   PUBLIC_TLS_CERT: optionalText({ unit: 'PEM', fallback: 'none: plain HTTP' }).describe(
-    'Certificate of the public port, with its chain ([TLS](deploy.md#tls)).',
+    '[Certificate](deploy.md#tls) of the public port, with its chain.',
   ),
   PUBLIC_TLS_KEY: optionalText({ unit: 'PEM', fallback: 'none: plain HTTP', secret: true }).describe(
     'Private key of `PUBLIC_TLS_CERT`.',
@@ -146,8 +146,8 @@ const signIn = {
     // Plain http would show codes and secrets to the network.
     .refine(isProtectedAddress, 'must be an https URL, or http on this machine')
     .optional()
-    .meta({ unit: 'URL', fallback: 'none: nobody can sign in here' })
-    .describe('Issuer of the OpenID provider; the same as `SESSION_ISSUER`.'),
+    .meta({ unit: 'URL', fallback: 'none: no signing in' })
+    .describe('The OpenID provider; the same as `SESSION_ISSUER`.'),
   OIDC_CLIENT_ID: optionalText({ unit: 'text', fallback: 'required with `OIDC_ISSUER`' }).describe(
     "The gateway's client at the provider; one of `SESSION_AUDIENCE`.",
   ),
@@ -161,7 +161,7 @@ const signIn = {
     .default('openid')
     .refine((scope) => scope.split(' ').includes('openid'), 'must contain openid')
     .meta({ unit: 'scopes, separated by spaces' })
-    .describe('Requested scopes; more than `openid` makes the ID token longer.'),
+    .describe('Requested scopes.'),
   SIGN_IN_KEY: secretKey()
     .optional()
     .meta({ fallback: 'required with `OIDC_ISSUER`' })
@@ -186,21 +186,19 @@ export const gatewaySettings = z.object({
   HEALTH_DATA_ADDRESS: address('127.0.0.1:7003').describe('gRPC port of health-data.'),
   ...redisSettings,
   REDIS_COMMAND_TIMEOUT_MS: durationMs(250).describe(
-    'Maximum wait for Redis; after it, the gateway goes on alone.',
+    'Maximum wait for Redis; then the gateway goes on alone.',
   ),
   LIMITS: limitTable
     .meta({ unit: '`name=points`, separated by commas', fallback: 'none: the defaults' })
     .describe(
-      '[Limits](../partners/limits.md) that differ from their defaults, such as `app-user=600,sign-ins=1000`. Unless it is named, ' +
-        '`user-all-apps` is three times `app-user`; it cannot be less than `app-user`, nor `user-costly` less than 30.',
+      '[Limits](../partners/limits.md) unlike their defaults, such as `app-user=600,sign-ins=1000`. `user-all-apps` is at least `app-user`, ' +
+        'unnamed three times it; `user-costly` is at least 30.',
     ),
-  TRUST_PROXY: integer(0, { max: 10, unit: 'proxies' }).describe(
-    'Number of proxies in front ([which address counts](in-front.md)).',
-  ),
+  TRUST_PROXY: integer(0, { max: 10, unit: 'proxies' }).describe('[Proxies in front](in-front.md).'),
   ...connectionSettings,
   RECEIPT_PUBLIC_KEYS: publicKeys
     .meta({ unit: 'JWKS of Ed25519 keys', fallback: 'none' })
-    .describe('Present and earlier public keys of consent receipts, published at `/.well-known/jwks.json`.'),
+    .describe('All keys of receipts ever used, for `/.well-known/jwks.json`.'),
   API_V1_DEPRECATION: httpDate
     .meta({ unit: 'date', fallback: 'none: not planned' })
     .describe('When version 1 becomes deprecated.'),

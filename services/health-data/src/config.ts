@@ -16,20 +16,18 @@ const settings = z.object({
   ...callerSettings('gateway'),
   ...databaseSettings,
   DATABASE_DISTRIBUTED: flag().describe(
-    'Whether `DATABASE_URL` is the coordinator of a [Citus cluster](deploy.md#health-data-on-several-servers).',
+    'Whether `DATABASE_URL` is a [Citus cluster](deploy.md#health-data-on-several-servers).',
   ),
   ...sessionSettings,
   ...sandboxSettings,
   ...rpcSettings({ rpc: 7003, probes: 7103 }),
   ASSERTION_PUBLIC_KEYS: publicKeys('authorization').describe(
-    'Public keys of access assertions, with the `kid` `authorization`.',
+    'Verify access assertions; `kid` `authorization`.',
   ),
-  PUBLIC_ID_KEY: secretKey().describe(
-    'Derives the ids and entity tags that apps get; the same for all instances.',
-  ),
+  PUBLIC_ID_KEY: secretKey().describe('Derives ids and entity tags for apps; the same for all instances.'),
   CONSENT_ADDRESS: address('127.0.0.1:7002').describe('gRPC port of consent.'),
   READING_CHANGE_DAYS: integer(400, { min: 30, unit: 'days' }).describe(
-    'Time for which a sync cursor works, and changes of readings are kept.',
+    'Sync cursors work, and changes of readings are kept, so long.',
   ),
 });
 

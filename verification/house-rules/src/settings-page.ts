@@ -73,19 +73,18 @@ const INTRODUCTION = `# Settings
 
 Generated from the schemas of the settings by \`pnpm gen:settings\`; do not edit.
 
-Settings are environment variables, read once at the start. For each \`KEY\`, \`KEY_FILE\` may name a file with the value: use it for
-secrets. An empty value counts as absent. If settings are invalid, the process names them without their values and ends with status 1
-([the line](observability.md#start-and-readiness)). Several defaults are those of the services in the order of the heading, or gateway,
-authorization, consent, health-data. [Deploy](deploy.md) says what belongs together. \`OTEL_*\` are OpenTelemetry's own
-([traces](observability.md#traces)).
+Environment variables, read once at the start. \`KEY_FILE\` may name a file with the value of \`KEY\`: use it for secrets. An empty
+value counts as absent. Invalid settings end the process with status 1 and are named, without values
+([the line](observability.md#start-and-readiness)). Several defaults are those of the services in the order of the heading, or
+gateway, authorization, consent, health-data. \`OTEL_*\`: [traces](observability.md#traces).
 `;
 
-const HEAD = '| Setting | Meaning | Value | Default |\n|---|---|---|---|';
+const HEAD = '| Setting | Meaning (value) | Default |\n|---|---|---|';
 
 function toTable(rows: readonly SettingRow[]): string {
   const lines = rows.map(
     ({ name, meaning, value, standard, secret }) =>
-      `| \`${name}\` | ${[meaning, `${value}${describeSecret(secret)}`, standard].join(' | ')} |`,
+      `| \`${name}\` | ${meaning.replace(/\.$/, '')} (${value}${describeSecret(secret)}) | ${standard} |`,
   );
   return [HEAD, ...lines].join('\n');
 }

@@ -38,13 +38,9 @@ const operatorName = () =>
     .meta({ unit: 'name' });
 
 const callerSettings = {
-  OPERATOR_NAME: operatorName().describe(
-    'Name of the operator: `kid` of the key in SERVICE_PUBLIC_KEYS, without `operator:`.',
-  ),
-  SERVICE_PRIVATE_KEY: privateKey('must be set').describe('Private key of the operator.'),
-  OPERATOR_DEADLINE_MS: durationMs(60_000).describe(
-    'Maximum duration of one call. Erasing a person with much data takes a while.',
-  ),
+  OPERATOR_NAME: operatorName().describe('`kid` of the key, without `operator:`.'),
+  SERVICE_PRIVATE_KEY: privateKey('must be set').describe("The operator's key."),
+  OPERATOR_DEADLINE_MS: durationMs(60_000).describe('Maximum duration of one call.'),
   ...tlsSettings,
 };
 

@@ -71,9 +71,9 @@ export const recordsSettings = z.object({
   RECORDS_PUBLIC_KEYS: z
     .string('must be set')
     .meta({ unit: 'JWKS' })
-    .describe("Public keys that verify checkpoints: consent's receipt keys, including the earlier ones."),
+    .describe("All of consent's receipt keys ever used."),
   RECORDS_STATEMENT_TIMEOUT_MS: integer(600_000, { unit: 'ms' }).describe(
-    'Maximum duration of a single statement; 0 is no limit.',
+    'Maximum duration of a statement; 0 is no limit.',
   ),
 });
 

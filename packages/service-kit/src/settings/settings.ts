@@ -22,7 +22,7 @@ import {
 /** The settings of mutual TLS between services. */
 export const tlsSettings = {
   TLS_CA: optionalText({ unit: 'PEM', fallback: 'none: no TLS' }).describe(
-    'Authorities of the certificates of the services.',
+    'Authorities of the certificates.',
   ),
   TLS_CERT: optionalText({ unit: 'PEM', fallback: 'none: no TLS' }).describe(
     'Certificate of this process, as server and client.',
@@ -59,22 +59,20 @@ export const commonSettings = {
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
-    .describe('Least severe level that is logged.'),
+    .describe('Least severe logged level.'),
   HOST: z
     .string()
     .transform((text) => text.replace(/^\[(.*)\]$/, '$1'))
     .default('127.0.0.1')
     .meta({ unit: 'address', fallback: '`127.0.0.1`; in the images `::`' })
-    .describe('Address that the ports listen on; `::` is every address, of IPv6 and IPv4.'),
+    .describe('Address of the ports; `::` is all, of IPv6 and IPv4.'),
   SHUTDOWN_DELAY_MS: integer(0, { max: LONGEST_SHUTDOWN_DELAY_MS })
     .meta({ unit: 'ms' })
-    .describe(
-      'Time for which the service still serves after SIGTERM ([which value](upgrade-and-release.md#how-a-process-stops)).',
-    ),
+    .describe('[Time](upgrade-and-release.md#how-a-process-stops) for which it still serves after SIGTERM.'),
   DEADLINE_FACTOR: integer(1, { min: 1, max: 100, unit: 'times' }).describe(
-    'Multiplies the time for which other services, the OpenID provider and connections of Postgres are waited for, on slow machines or networks. The same for all services.',
+    'Multiplies waits for services, the OpenID provider and connections of Postgres. The same for all services.',
   ),
-  SERVICE_PRIVATE_KEY: privateKey().describe('Private key for service tokens.'),
+  SERVICE_PRIVATE_KEY: privateKey().describe('Signs service tokens.'),
   ...callerSettings(),
   ...tlsSettings,
 } as const;
@@ -99,7 +97,7 @@ export function rpcSettings(defaults: { readonly rpc: number; readonly probes: n
     RPC_PORT: port(defaults.rpc).describe('gRPC.'),
     CONNECT_PORT: optionalInteger({ max: 65_535, unit: 'port' })
       .meta({ fallback: 'none: not served' })
-      .describe('The same rpcs by Connect and gRPC-Web, for [other services](../internal-services.md).'),
+      .describe('Connect and gRPC-Web, for [other services](../internal-services.md).'),
     PROBE_PORT: probePort(defaults.probes),
   } as const;
 }
@@ -124,9 +122,9 @@ export function isProtectedAddress(text: string): boolean {
 
 /** The settings of a service that sends requests to hosts that apps name. */
 export const egressSettings = {
-  EGRESS_PROXY: proxyUrl().describe('[HTTP proxy](deploy.md#through-a-proxy) to all hosts that apps name.'),
+  EGRESS_PROXY: proxyUrl().describe('[HTTP proxy](deploy.md#through-a-proxy) to hosts that apps name.'),
   EGRESS_ALLOW_LOOPBACK: flag().describe(
-    'Allows loopback addresses of apps, also without TLS; only with a `HOST` and `SESSION_ISSUER` of this machine.',
+    'Allows loopback addresses of apps, without TLS too; only with `HOST` and `SESSION_ISSUER` of this machine.',
   ),
 } as const;
 
@@ -138,8 +136,8 @@ export function proxyUrl(nodeVersion = process.version) {
     .refine(() => !/^v24\.[0-4]\./.test(nodeVersion), 'needs Node 24.5 or later')
     .optional()
     .meta({
-      unit: '`http://host:port` or `https://host:port`, with `user:password@` if needed',
-      fallback: 'none: directly',
+      unit: '`http(s)://[user:password@]host:port`',
+      fallback: 'none',
       secret: 'if it contains a password',
     });
 }
@@ -151,7 +149,7 @@ function isProxy(text: string): boolean {
 
 /** The mode of a deployment in which partners rehearse with made-up people. */
 export const sandboxSettings = {
-  SANDBOX: flag().describe('Whether this deployment is a [sandbox](deploy.md#sandbox) of made-up people.'),
+  SANDBOX: flag().describe('Whether this is a [sandbox](deploy.md#sandbox).'),
 } as const;
 
 /** The first label of the host name of a development identity provider that others than this machine reach. */
@@ -213,14 +211,12 @@ export const sessionSettings = {
   SESSION_ISSUER: z.string().meta({ unit: 'URL' }).describe('`iss` of sessions.'),
   SESSION_AUDIENCE: list()
     .meta({ unit: 'names, separated by commas' })
-    .describe(
-      'Accepted `aud` of sessions: client id at the identity provider, and that of your own `session+jwt`.',
-    ),
+    .describe('Accepted `aud`: client id at the identity provider, and that of your own `session+jwt`.'),
   SESSION_USER_ID_CLAIM: z
     .string()
     .default('sub')
     .meta({ unit: 'name of a claim' })
-    .describe("Claim of a session that is the person's id."),
+    .describe("Claim with the person's id."),
   SESSION_JWKS: z
     .string()
     .refine(isKeySource, 'must be an https URL, an http URL on this machine, or a JWKS with keys')
@@ -232,7 +228,7 @@ export const sessionSettings = {
 export const databaseSettings = {
   DATABASE_URL: connectionString().describe('Database, with the role of the service.'),
   DATABASE_POOL_SIZE: integer(10, { min: 1, max: 200, unit: 'connections' }).describe(
-    'Connections for everything without a pool of its own.',
+    'Connections for all without a pool of its own.',
   ),
   DATABASE_STATEMENT_TIMEOUT_MS: durationMs(10_000).describe('Maximum duration of a statement.'),
 } as const;
@@ -243,12 +239,12 @@ export const redisSettings = {
     unit: '`redis://` or `rediss://`',
     fallback: 'none: no Redis',
     secret: 'if it contains a password',
-  }).describe('Redis for evictions, limits, DPoP proofs and the request log of all gateways.'),
-  REDIS_TLS_CA: optionalText({ unit: 'PEM', fallback: 'the public authorities that Node knows' }).describe(
-    'Authorities of the certificate of Redis, with `rediss://`.',
+  }).describe('Evictions, limits, DPoP proofs and request log of all gateways.'),
+  REDIS_TLS_CA: optionalText({ unit: 'PEM', fallback: "Node's" }).describe(
+    'Authorities of the certificate of Redis.',
   ),
   REDIS_TLS_CERT: optionalText({ unit: 'PEM', fallback: 'none' }).describe(
-    'Certificate for Redis, if Redis asks for one.',
+    'Certificate, if Redis asks for one.',
   ),
   REDIS_TLS_KEY: optionalText({ unit: 'PEM', fallback: 'none', secret: true }).describe(
     'Private key of `REDIS_TLS_CERT`.',
