@@ -4,7 +4,6 @@ import { newId } from '@phds/service-kit/ids';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
-import sql from 'sql-template-tag';
 import type { AppStatus } from './apps.ts';
 import type { Change } from './changes.ts';
 import { addEvent, type ShownScope } from './consent-events.ts';
@@ -28,7 +27,7 @@ import { lockPending, readPending } from './pending-approvals.ts';
 import { keepPerson } from './people.ts';
 import type { EvictionPublisher } from './redis-evictions.ts';
 import { sameTerms, sharesLess, toRevision } from './terms.ts';
-import { insertEvents, toTermsContent, writeNarrowed } from './webhooks/events.ts';
+import { announceApproval, toTermsContent, writeNarrowed } from './webhooks/events.ts';
 
 /** An approval on the approval screen, by the person who claimed the request. */
 interface ApproveCommand {
@@ -158,12 +157,14 @@ async function addConnectionEvent(
   { joins, terms }: Approval,
   { liveGrant }: LockedFacts,
 ): Promise<void> {
-  const approved = sql`(SELECT * FROM consent_grant WHERE id = ${grantId})`;
+  const content = toTermsContent(terms);
   if (joins === null || liveGrant === null) {
-    await execute(tx)`${insertEvents({ host: 'connection.began' }, approved, toTermsContent(terms))}`;
+    await announceApproval(tx, grantId, 'connection.began', content);
   } else if (!sameTerms(liveGrant, terms)) {
-    const content = { ...toTermsContent(terms), before: toTermsContent(liveGrant) };
-    await execute(tx)`${insertEvents({ host: 'connection.changed' }, approved, content)}`;
+    await announceApproval(tx, grantId, 'connection.changed', {
+      ...content,
+      before: toTermsContent(liveGrant),
+    });
   }
 }
 
@@ -215,7 +216,7 @@ async function writeGrant(
   if (joins !== null) {
     if (liveGrant !== null && sharesLess(terms, liveGrant)) {
       // For the deployment, all that an approval changes is one event.
-      return writeNarrowed(tx, joins, terms, { app: 'grant.narrowed' });
+      return writeNarrowed(tx, joins, terms, null);
     }
     await execute(tx)`
       UPDATE consent_grant SET scopes = ${terms.scopes}::text[], expires_at = ${terms.expiresAt},

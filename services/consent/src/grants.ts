@@ -16,7 +16,7 @@ import {
 import { lockGrants } from './people.ts';
 import type { EvictionPublisher } from './redis-evictions.ts';
 import { type Narrowing, narrowTerms, sameTerms } from './terms.ts';
-import { insertDeletionRequested, insertRevoked, NARROWED, writeNarrowed } from './webhooks/events.ts';
+import { insertDeletionRequested, insertRevoked, writeNarrowed } from './webhooks/events.ts';
 
 interface Parts {
   readonly pools: { readonly ordinary: pg.Pool; readonly revocations: pg.Pool };
@@ -81,7 +81,7 @@ async function narrow(tx: pg.ClientBase, id: string, userId: string, narrowing: 
   if (grant.status !== 'active') throw new AppError('conflict', `The grant is ${grant.status}.`);
   const terms = narrowTerms(grant, narrowing, now);
   if (sameTerms(grant, terms)) return;
-  await writeNarrowed(tx, id, terms, NARROWED);
+  await writeNarrowed(tx, id, terms, 'connection.narrowed');
   await addEvent(tx, { kind: 'narrowed', grantId: id, at: now, terms });
 }
 

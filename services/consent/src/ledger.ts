@@ -15,7 +15,7 @@ import {
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
-import { execute } from '@phds/service-kit/postgres/sql';
+import { readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
@@ -25,6 +25,9 @@ import type { Change } from './changes.ts';
 import type { LivenessChecks, LivenessQuery } from './liveness.ts';
 import { findMoment, parseCount, parseHash, parseMoment, parseName, parseText } from './parameters.ts';
 import type { EvictionPublisher } from './redis-evictions.ts';
+
+const REVOKE_FAMILY = readStatement(new URL('store/sql/revoke-family.sql', import.meta.url));
+const REVOKE_TOKEN = readStatement(new URL('store/sql/revoke-token.sql', import.meta.url));
 
 const AUTHORIZATION = ['authorization'];
 
@@ -89,9 +92,7 @@ export function createLedgerService(parts: Parts) {
 
 function revokeFamily({ pools, change, evictions }: Parts, familyId: string, expiresAt: Date): Promise<void> {
   return change('family', async () => {
-    await execute(pools.revocations)`
-      INSERT INTO revoked_family (family_id, expires_at) VALUES (${familyId}, ${expiresAt})
-      ON CONFLICT (family_id) DO UPDATE SET expires_at = greatest(revoked_family.expires_at, EXCLUDED.expires_at)`;
+    await runStatement(pools.revocations, REVOKE_FAMILY, familyId, expiresAt);
     evictions.publish({ case: 'familyId', value: familyId });
   });
 }
@@ -102,9 +103,7 @@ function revokeToken(
   expiresAt: Date,
 ): Promise<void> {
   return change('token', async () => {
-    await execute(pools.revocations)`
-      INSERT INTO revoked_token (token_hash, expires_at) VALUES (${Buffer.from(tokenHash)}, ${expiresAt})
-      ON CONFLICT (token_hash) DO UPDATE SET expires_at = greatest(revoked_token.expires_at, EXCLUDED.expires_at)`;
+    await runStatement(pools.revocations, REVOKE_TOKEN, Buffer.from(tokenHash), expiresAt);
     evictions.publish({ case: 'tokenHash', value: tokenHash });
   });
 }

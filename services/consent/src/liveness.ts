@@ -1,6 +1,6 @@
 import type { LivenessCheck, Liveness as LivenessMessage } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
-import { readStatement, select } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { queryVerified } from '@phds/service-kit/restore/guard';
 import type { Row } from '@phds/service-kit/rpc/rows';
@@ -22,6 +22,7 @@ interface Liveness extends Omit<Row<LivenessMessage>, 'grant'> {
 }
 
 const CHECK = readStatement(new URL('store/sql/check-liveness.sql', import.meta.url));
+const FIND_OPEN = readStatement(new URL('store/sql/find-open-grant.sql', import.meta.url));
 
 interface LivenessRow
   extends Pick<GrantRow, 'userId' | 'scopes' | 'expiresAt' | 'dataFrom' | 'status' | 'subHash'> {
@@ -54,10 +55,7 @@ export function createLivenessChecks({ pools: { checks, ordinary }, guard }: Par
     check,
     /** What a person shares of a scope with an app now; null for nothing. */
     async findShared(userId: string, clientId: string, scope: string) {
-      // Index: consent_grant_open_key.
-      const [open] = await select<{ id: string; appEpoch: number }>(ordinary)`
-        SELECT id, app_epoch AS "appEpoch" FROM consent_grant
-        WHERE user_id = ${userId} AND client_id = ${clientId} AND closed_at IS NULL`;
+      const [open] = await queryRows<{ id: string; appEpoch: number }>(ordinary, FIND_OPEN, userId, clientId);
       if (open === undefined) return null;
       const { id: grantId, appEpoch } = open;
       const { appAlive, grant } = await check({ clientId, appEpoch, grantId, ...NO_TOKEN });

@@ -9,17 +9,27 @@ import {
 import type { CompletedAct } from '@phds/contracts/phds/consent/v1/people_pb';
 import { hashOperatorEntry, type OperatorEntry } from '@phds/record-chain/operator-act';
 import { invalidRequest, notFound } from '@phds/service-kit/errors';
-import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement, runStatement, transact } from '@phds/service-kit/postgres/sql';
 import type { UserOf } from '@phds/service-kit/rpc/context';
 import { MAX_REASON_LENGTH, type OperatorAct } from '@phds/service-kit/rpc/operator-acts';
 import { type Row, toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
 import { AUDITORS } from '@phds/service-kit/trust/callers';
 import type pg from 'pg';
-import sql from 'sql-template-tag';
 import type { Change } from './changes.ts';
 import { parseName, parseText } from './parameters.ts';
 import { keepPerson } from './people.ts';
+
+const LIST = readStatement(new URL('store/sql/list-operator-acts.sql', import.meta.url));
+const LIST_ON_PERSON = readStatement(new URL('store/sql/list-acts-on-person.sql', import.meta.url));
+const COUNT_ON_PERSON = readStatement(new URL('store/sql/count-acts-on-person.sql', import.meta.url));
+const LIST_COMPLETED = readStatement(new URL('store/sql/list-completed-acts.sql', import.meta.url));
+const FIND = readStatement(new URL('store/sql/find-act.sql', import.meta.url));
+const INSERT_PERSON = readStatement(new URL('store/sql/insert-person.sql', import.meta.url));
+const FIND_USER_REF = readStatement(new URL('store/sql/find-user-ref.sql', import.meta.url));
+const LOCK = readStatement(new URL('store/sql/lock-operator-acts.sql', import.meta.url));
+const FIND_LAST = readStatement(new URL('store/sql/find-last-act.sql', import.meta.url));
+const INSERT = readStatement(new URL('store/sql/insert-operator-act.sql', import.meta.url));
 
 interface Parts {
   readonly pools: { readonly ordinary: pg.Pool };
@@ -41,32 +51,17 @@ export function createOperatorActs({ pools: { ordinary: pool }, change }: Parts)
       change(null, () => transact(pool, (tx) => end(tx, number, outcome))),
     /** The entries after this number, ascending, with the people who are not erased. */
     list: (afterNumber: number, limit: number) =>
-      select<Row<OperatorActMessage>>(pool)`
-        SELECT a.number::float8 AS number, a.at, a.operator, a.rpc, a.user_ref::text AS "userRef", p.user_id AS "userId",
-          a.client_id AS "clientId", a.grant_id AS "grantId", a.reason, a.request_id AS "requestId",
-          a.ends::float8 AS ends, a.outcome, a.hash
-        FROM consent_audit.operator_act a LEFT JOIN person p ON p.user_ref = a.user_ref
-        WHERE a.number > ${afterNumber} ORDER BY a.number LIMIT ${limit}::int`,
+      queryRows<Row<OperatorActMessage>>(pool, LIST, afterNumber, limit),
     /** The acts on a person, their grants or data, newest first. */
     async listOfPerson(userId: string, page: Page): Promise<Listed<Row<OwnAct>>> {
-      const acts = sql`
-        FROM consent_audit.operator_act a JOIN person p ON p.user_ref = a.user_ref WHERE p.user_id = ${userId}`;
       const [items, counted] = await Promise.all([
-        select<Row<OwnAct>>(pool)`
-          SELECT own.number::float8 AS number, own.at, own.rpc, app.client_id AS "clientId", app.profile->>'name' AS "appName"
-          FROM (SELECT a.* ${acts} ORDER BY a.number DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}) own
-            LEFT JOIN consent_grant g ON g.id = own.grant_id LEFT JOIN app ON app.client_id = g.client_id
-          ORDER BY own.number DESC`,
-        select<{ total: number }>(pool)`SELECT count(*)::int AS total ${acts}`,
+        queryRows<Row<OwnAct>>(pool, LIST_ON_PERSON, userId, page.pageSize, offsetOf(page)),
+        queryRows<{ total: number }>(pool, COUNT_ON_PERSON, userId),
       ]);
       return { items, total: counted[0]?.total ?? 0 };
     },
     /** The acts with this request id that succeeded, with the entries of their outcomes, in the order in which they began. */
-    listCompleted: (requestId: string) =>
-      select<Row<CompletedAct>>(pool)`
-        SELECT a.rpc, a.number::float8 AS number, a.hash, o.number::float8 AS "outcomeNumber", o.hash AS "outcomeHash"
-        FROM consent_audit.operator_act a JOIN consent_audit.operator_act o ON o.ends = a.number AND o.ends <> 0 AND o.outcome = 'OK'
-        WHERE a.request_id = ${requestId} AND a.ends = 0 ORDER BY a.number`,
+    listCompleted: (requestId: string) => queryRows<Row<CompletedAct>>(pool, LIST_COMPLETED, requestId),
   };
 }
 
@@ -79,10 +74,7 @@ async function begin(tx: pg.ClientBase, act: OperatorAct): Promise<bigint> {
 async function end(tx: pg.ClientBase, number: bigint, outcome: string): Promise<void> {
   if (number > Number.MAX_SAFE_INTEGER) throw notFound();
   const ends = Number(number);
-  const [act] = await select<{ known: string | null }>(tx)`
-    SELECT o.outcome AS known FROM consent_audit.operator_act a
-      LEFT JOIN consent_audit.operator_act o ON o.ends = a.number AND o.ends <> 0
-    WHERE a.number = ${ends} AND a.ends = 0`;
+  const [act] = await queryRows<{ known: string | null }>(tx, FIND, ends);
   if (act === undefined || (act.known !== null && act.known !== outcome)) throw notFound();
   if (act.known === null) await append(tx, { ...NOTHING, ends, outcome });
 }
@@ -100,30 +92,30 @@ async function findUserRef(
     await keepPerson(tx, userId);
     // An erasure must not leave the link that it removes, and health-data erases after consent. A read of an unknown person leaves none.
     if (changes && !rpc.endsWith(ERASURE)) {
-      await execute(tx)`INSERT INTO person (user_id) VALUES (${userId}) ON CONFLICT DO NOTHING`;
+      await runStatement(tx, INSERT_PERSON, userId);
     }
   }
-  const [found] = await select<{ userRef: string }>(tx)`
-    SELECT user_ref::text AS "userRef" FROM person WHERE user_id = ${userId}
-    UNION ALL SELECT user_ref::text FROM consent_grant WHERE id = ${grantId} LIMIT 1`;
+  const [found] = await queryRows<{ userRef: string }>(tx, FIND_USER_REF, userId, grantId);
   return found?.userRef ?? '';
+}
+
+/** Null at the beginning of the chain. */
+interface LastEntry {
+  readonly number: number | null;
+  readonly hash: Uint8Array | null;
+  /** The time of the database, in Unix milliseconds. */
+  readonly at: number;
 }
 
 /** Appends an entry to the chain. Returns its number. */
 async function append(tx: pg.ClientBase, content: Omit<OperatorEntry, 'number' | 'at'>): Promise<bigint> {
-  await execute(tx)`SELECT pg_advisory_xact_lock(hashtextextended('operator acts', 0))`;
-  const [last] = await select<{ number: number; hash: Uint8Array }>(tx)`
-    SELECT number::float8 AS number, hash FROM consent_audit.operator_act ORDER BY operator_act.number DESC LIMIT 1`;
-  const [clock] = await select<{ at: number }>(tx)`
-    SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS at`;
-  if (clock === undefined) throw new Error('a clock without a time');
-  const entry = { ...content, number: (last?.number ?? 0) + 1, at: clock.at };
-  await execute(tx)`
-    INSERT INTO consent_audit.operator_act (number, at, operator, rpc, user_ref, client_id, grant_id, reason, request_id, ends,
-      outcome, hash)
-    VALUES (${entry.number}, to_timestamp(${entry.at}::float8 / 1000), ${entry.operator}, ${entry.rpc},
-      nullif(${entry.userRef}, '')::uuid, ${entry.clientId}, ${entry.grantId}, ${entry.reason}, ${entry.requestId},
-      ${entry.ends}, ${entry.outcome}, ${hashOperatorEntry(last?.hash ?? null, entry)})`;
+  await runStatement(tx, LOCK);
+  const [last] = await queryRows<LastEntry>(tx, FIND_LAST);
+  if (last === undefined) throw new Error('a clock without a time');
+  const entry = { ...content, number: (last.number ?? 0) + 1, at: last.at };
+  const { number, at, operator, rpc, userRef, clientId, grantId, reason, requestId, ends, outcome } = entry;
+  const act = [number, at, operator, rpc, userRef, clientId, grantId, reason, requestId, ends, outcome];
+  await runStatement(tx, INSERT, ...act, hashOperatorEntry(last.hash, entry));
   return BigInt(entry.number);
 }
 

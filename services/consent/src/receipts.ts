@@ -1,11 +1,12 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { notFound } from '@phds/service-kit/errors';
-import { select } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import sql from 'sql-template-tag';
 import type { ApprovalEvent, ConsentEvent } from './consent-events.ts';
-import { type Grant, selectGrants } from './grant-rows.ts';
+import { findGrant, type Grant } from './grant-rows.ts';
 import type { Signer } from './jose-signer.ts';
+
+const LIST_EVENTS = readStatement(new URL('store/sql/list-consent-events.sql', import.meta.url));
 
 interface Parts {
   readonly pools: { readonly ordinary: pg.Pool };
@@ -20,12 +21,9 @@ export function createReceipts({ pools: { ordinary: pool }, signer, clock }: Par
   return {
     /** The current receipt, signed. Throws `not_found`. */
     async get(grantId: string, userId: string): Promise<string> {
-      const [grant] = await selectGrants(pool, sql`g.id = ${grantId} AND g.user_id = ${userId}`);
-      if (grant === undefined) throw notFound();
-      const events = await select<ConsentEvent>(pool)`
-          SELECT kind, at, pending_id AS "pendingId", purpose, language, shown, shown_app AS "shownApp",
-            scopes, expires_at AS "expiresAt", to_char(data_from, 'YYYY-MM-DD') AS "dataFrom"
-          FROM consent_event WHERE grant_id = ${grantId} ORDER BY at, kind`;
+      const grant = await findGrant(pool, grantId, { userId });
+      if (grant === null) throw notFound();
+      const events = await queryRows<ConsentEvent>(pool, LIST_EVENTS, grantId);
       return signer.sign(toReceipt(grant, events), clock.now());
     },
   };

@@ -1,6 +1,6 @@
 import { SandboxGrantChangeSchema, SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
-import { execute } from '@phds/service-kit/postgres/sql';
+import { readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import type { UserOf } from '@phds/service-kit/rpc/context';
 import { findMember } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
@@ -11,6 +11,9 @@ import { findGrant, type Grant } from './grant-rows.ts';
 import type { Grants } from './grants.ts';
 import { parseKnownId } from './parameters.ts';
 import type { EvictionPublisher } from './redis-evictions.ts';
+
+const FIND_OWN_APP = readStatement(new URL('store/sql/find-own-app.sql', import.meta.url));
+const EXPIRE = readStatement(new URL('store/sql/expire-grant.sql', import.meta.url));
 
 /** What a developer can let happen to a grant. */
 type GrantTrigger = 'narrow' | 'revoke' | 'expire';
@@ -51,7 +54,7 @@ async function getGrant(
 ): Promise<Grant> {
   const clientId = parseKnownId('app', request.clientId);
   const id = parseKnownId('grt', request.grantId);
-  const owned = await execute(pool)`SELECT FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
+  const owned = await runStatement(pool, FIND_OWN_APP, clientId, ownerId);
   return found(owned === 1 ? await findGrant(pool, id, { clientId }) : null);
 }
 
@@ -81,10 +84,7 @@ export async function changeGrant(
 
 /** Ends the time of an active grant now, as if it had run out, which adds no event either. Returns false when it had ended. */
 async function expire(pool: pg.Pool, id: string): Promise<boolean> {
-  const ended = await execute(pool)`
-    UPDATE consent_grant SET expires_at = date_trunc('milliseconds', clock_timestamp())
-    WHERE id = ${id} AND closed_at IS NULL AND expires_at > clock_timestamp()`;
-  return ended === 1;
+  return (await runStatement(pool, EXPIRE, id)) === 1;
 }
 
 function refuseEnded({ status }: Grant): void {

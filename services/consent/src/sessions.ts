@@ -1,6 +1,6 @@
 import { type EndSessionsRequest, SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { execute, readStatement } from '@phds/service-kit/postgres/sql';
+import { readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { queryVerified } from '@phds/service-kit/restore/guard';
 import { implement } from '@phds/service-kit/rpc/service';
@@ -11,6 +11,7 @@ import type { Change } from './changes.ts';
 import { parseHash, parseMoment, parseName, parseText } from './parameters.ts';
 
 const CHECK = readStatement(new URL('store/sql/check-session.sql', import.meta.url));
+const INSERT_ENDS = readStatement(new URL('store/sql/insert-session-ends.sql', import.meta.url));
 
 /** A person's session, as its token describes it. */
 interface IssuedSession {
@@ -63,13 +64,8 @@ async function insertEnds(pool: pg.Pool, { tokenHash, sid, subject, endedAt }: S
   if (tokenHash !== null) ends.push(['token', Buffer.from(tokenHash)]);
   if (sid !== null) ends.push(['sid', sha256(sid)]);
   if (subject !== null) ends.push([sid === null ? 'subject' : 'subject_without_sid', sha256(subject)]);
-  await execute(pool)`
-    INSERT INTO session_end (kind, value_hash, ended_at)
-    SELECT kind, value_hash, ${endedAt}
-    FROM unnest(${ends.map(([kind]) => kind)}::text[], ${ends.map(([, hash]) => hash)}::bytea[])
-      WITH ORDINALITY AS named(kind, value_hash, ordinal)
-    ORDER BY ordinal
-    ON CONFLICT DO NOTHING`;
+  const [kinds, hashes] = [ends.map(([kind]) => kind), ends.map(([, hash]) => hash)];
+  await runStatement(pool, INSERT_ENDS, kinds, hashes, endedAt);
 }
 
 const GATEWAY = ['gateway'];

@@ -1,37 +1,29 @@
 import { offsetOf } from '@phds/catalog/pagination';
-import { execute, select } from '@phds/service-kit/postgres/sql';
-import type { Part, Suspensions } from '@phds/service-kit/restore/service';
+import { queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
+import type { Suspensions } from '@phds/service-kit/restore/service';
 import type pg from 'pg';
-import sql, { type Sql } from 'sql-template-tag';
-import { GRANT_FROM, LIVE, SUSPENDED } from './grant-rows.ts';
 
 type Item = Awaited<ReturnType<Suspensions['list']>>['items'][number];
 
+const COUNT = readStatement(new URL('store/sql/count-suspended-grants.sql', import.meta.url));
+const LIST = readStatement(new URL('store/sql/list-suspended-grants.sql', import.meta.url));
+const CONFIRM = readStatement(new URL('store/sql/confirm-grants.sql', import.meta.url));
+
 /** The grants that would be active but are suspended by an unconfirmed restore. */
 export function createSuspensions(pool: pg.Pool): Suspensions {
-  const count = async (where: Sql) => {
-    const [row] = await select<{ count: number }>(pool)`
-      SELECT count(*)::int AS count FROM ${GRANT_FROM} WHERE ${SUSPENDED} AND ${LIVE} AND ${where}`;
+  const count = async (clientId: string | null, userId: string | null) => {
+    const [row] = await queryRows<{ count: number }>(pool, COUNT, clientId, userId);
     return row?.count ?? 0;
   };
   return {
-    count: () => count(sql`true`),
-    async list(part, page) {
+    count: () => count(null, null),
+    async list({ clientId, userId }, page) {
       const [items, total] = await Promise.all([
-        select<Item>(pool)`
-          SELECT g.client_id AS "clientId", a.profile->>'name' AS "appName", g.id AS "grantId", g.user_id AS "userId", g.granted_at AS "madeAt"
-          FROM ${GRANT_FROM} WHERE ${SUSPENDED} AND ${LIVE} AND ${isOf(part)}
-          ORDER BY g.granted_at DESC, g.id LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}`,
-        count(isOf(part)),
+        queryRows<Item>(pool, LIST, clientId, userId, page.pageSize, offsetOf(page)),
+        count(clientId, userId),
       ]);
       return { items, total };
     },
-    confirm: (number, part) => execute(pool)`
-      UPDATE consent_grant g SET restore_number = ${number}::int FROM consent_audit.suspension s
-      WHERE s.identified AND s.below = ${number}::int AND g.restore_number < s.below AND ${isOf(part)}`,
+    confirm: (number, { clientId, userId }) => runStatement(pool, CONFIRM, clientId, userId, number),
   };
-}
-
-function isOf({ clientId, userId }: Part): Sql {
-  return sql`(${clientId}::text IS NULL OR g.client_id = ${clientId}) AND (${userId}::text IS NULL OR g.user_id = ${userId})`;
 }

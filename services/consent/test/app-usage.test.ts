@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { readStatement } from '@phds/service-kit/postgres/sql';
 import { eventually } from '@phds/test-kit/conditions';
-import { selectUsage } from '../src/access/usage.ts';
 import { expectAppDays } from './dated-records.ts';
 import {
   accessOf,
@@ -211,9 +211,13 @@ describe('the days of an app', () => {
   test('the usage of an app reads as many rows as it shows, however many users the app has', async () => {
     await countUsers();
     await consent.owner.query('ANALYZE access_day, app_day');
-    for (const range of [null, { from: '2020-01-01', to: '2099-12-31' }]) {
-      const { text, values } = selectUsage(app.clientId, range);
-      const { rows } = await consent.owner.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
+    const { text } = readStatement(new URL('../src/store/sql/app-usage.sql', import.meta.url));
+    for (const range of [
+      [null, null],
+      ['2020-01-01', '2099-12-31'],
+    ]) {
+      const explain = `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`;
+      const { rows } = await consent.owner.query(explain, [app.clientId, ...range]);
       expect(rowsRead(rows[0]['QUERY PLAN'][0].Plan)).toEqual({ app_day: DAYS });
     }
     expect(await usage()).toMatchObject(Array(DAYS).fill({ released: USERS, refused: USERS }));

@@ -5,11 +5,9 @@ import { OBSERVATION_SCOPES } from '@phds/catalog/fhir/observation-kinds';
 import { formatScopeList } from '@phds/catalog/scopes';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { KEY_LOOK_UPS } from '@phds/service-kit/postgres/postgres';
 import { readStatement } from '@phds/service-kit/postgres/sql';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { FakeClock } from '@phds/test-kit/fake-clock';
-import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
 import type { AccessStatements } from '../src/access/statements.ts';
 import { connect } from './database-clients.ts';
 import { startDatedRecorder } from './dated-records.ts';
@@ -314,25 +312,6 @@ test.each([
     await admin.end();
   }
 });
-
-const STATEMENTS = readSqlFiles(new URL('../src/store/sql/', import.meta.url), readStatement);
-
-// With these settings whatever the size of the tables is. add-data-changes.sql and add-refusals.sql run without them: Postgres plans these
-// two by the size of the tables, and here they only show that the indexes suffice.
-test.each(STATEMENTS.filter(([, text]) => !text.includes('-- Indexes: none')))(
-  '%s finds everything by the indexes that its comment names, if planned with KEY_LOOK_UPS',
-  async (_, text) => {
-    const client = await consent.owner.connect();
-    try {
-      for (const [name, value] of Object.entries(KEY_LOOK_UPS)) await client.query(`SET ${name} = ${value}`);
-      const plan = await explainGeneric(client, text);
-      expect(plan).not.toMatch(/Seq Scan on (?!access_uncounted)|Hash Join|Merge Join/);
-      expect(listIndexes(plan)).toEqual(expect.arrayContaining(listNamedIndexes(text)));
-    } finally {
-      client.release(true);
-    }
-  },
-);
 
 const MINUTE_MS = 60_000;
 

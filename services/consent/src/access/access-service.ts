@@ -16,8 +16,8 @@ import { toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
 import { RECORD_WRITERS } from '@phds/service-kit/trust/callers';
 import { findDate, findMoment, parseHash, parseName, parseText } from '../parameters.ts';
-import type { DayRange } from './counts-sql.ts';
 import type { AccessHistory, DayFilter } from './history.ts';
+import type { DayRange } from './local-days.ts';
 import type { AccessRecorder } from './record.ts';
 import type { Usage } from './usage.ts';
 

@@ -5,6 +5,12 @@ const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
 const AFTER_EVERYTHING = 0x7fff_ffff;
 
+/** UTC dates, inclusive. */
+export interface DayRange {
+  readonly from: string;
+  readonly to: string;
+}
+
 /** Consecutive days in a time zone. */
 export interface LocalDays {
   /** The first and the last day, `YYYY-MM-DD`. */

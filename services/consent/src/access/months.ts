@@ -1,8 +1,12 @@
-import { select } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 
 // The monthly partitions of access records. Functions of the schema's owner add and drop them, because the service itself cannot change
 // tables. Safe for concurrent instances.
+
+const MAKE = readStatement(new URL('../store/sql/make-access-months.sql', import.meta.url));
+const DROP = readStatement(new URL('../store/sql/drop-access-month.sql', import.meta.url));
+const DELETE_COUNTS = readStatement(new URL('../store/sql/delete-dropped-counts.sql', import.meta.url));
 
 /** Number of months prepared ahead of the current one. */
 const MONTHS_AHEAD = 3;
@@ -19,14 +23,12 @@ export async function moveMonths(
 ): Promise<string[]> {
   let made = 1;
   while (made > 0 && !signal.aborted) {
-    const [row] = await select<{ made: number }>(pool)`
-      SELECT ensure_access_partitions(${MONTHS_AHEAD}::int) AS made`;
+    const [row] = await queryRows<{ made: number }>(pool, MAKE, MONTHS_AHEAD);
     made = row?.made ?? 0;
   }
   const dropped: string[] = [];
   while (retentionDays !== 0 && !signal.aborted) {
-    const [row] = await select<{ name: string | null }>(pool)`
-      SELECT name FROM drop_access_partitions(${retentionDays}::int) AS dropped(name)`;
+    const [row] = await queryRows<{ name: string | null }>(pool, DROP, retentionDays);
     if (row === undefined || row.name === null) break;
     dropped.push(row.name);
   }
@@ -42,8 +44,7 @@ interface Deleted {
 export async function deleteDroppedCounts(pool: pg.Pool, signal: AbortSignal): Promise<void> {
   let from: string | null = '-infinity';
   while (from !== null && !signal.aborted) {
-    const [row]: Deleted[] = await select<Deleted>(pool)`
-      SELECT delete_dropped_counts(${from}::date)::text AS next`;
+    const [row]: Deleted[] = await queryRows<Deleted>(pool, DELETE_COUNTS, from);
     from = row?.next ?? null;
   }
 }

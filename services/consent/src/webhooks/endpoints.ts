@@ -11,13 +11,11 @@ import {
 } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
-import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement, runStatement, transact } from '@phds/service-kit/postgres/sql';
 import type { RpcContext, UserOf } from '@phds/service-kit/rpc/context';
 import { type Row, toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
-import sql, { type Sql } from 'sql-template-tag';
-import { GRANT_FROM, LIVE } from '../grant-rows.ts';
 import { parseKnownId, parseName, parseText } from '../parameters.ts';
 import { type EventRow, type LiveScopes, limitUndelivered, toEvent, toEventBody } from './event.ts';
 import type { WebhookSecrets } from './secrets.ts';
@@ -34,13 +32,17 @@ interface OwnedApp {
   readonly ownerId: string;
 }
 
-/** The columns of `webhook_endpoint` w for the message. The client id of an endpoint of the deployment is its id. */
-export const WEBHOOK_COLUMNS = sql`coalesce(w.client_id, w.id) AS "clientId", w.url, w.events,
-  CASE WHEN w.previous_secret_until > statement_timestamp() THEN w.previous_secret_until END AS "previousSecretExpiresAt",
-  coalesce(w.disabled_reason, CASE WHEN w.paused_at IS NOT NULL THEN 'paused' END) AS "disabledReason",
-  w.failing_since AS "failingSince", w.created_at AS "createdAt", w.updated_at AS "updatedAt"`;
-
-const ENDPOINT_COLUMNS = sql`w.id, w.secret_version AS "secretVersion", ${WEBHOOK_COLUMNS}`;
+const FIND = readStatement(new URL('../store/sql/find-webhook.sql', import.meta.url));
+const PUT = readStatement(new URL('../store/sql/put-webhook.sql', import.meta.url));
+const DELETE = readStatement(new URL('../store/sql/delete-webhook.sql', import.meta.url));
+const ROTATE = readStatement(new URL('../store/sql/rotate-webhook-secret.sql', import.meta.url));
+const FIND_OWN_APP = readStatement(new URL('../store/sql/find-own-app.sql', import.meta.url));
+const LOCK = readStatement(new URL('../store/sql/lock-webhook.sql', import.meta.url));
+const ADD_TEST = readStatement(new URL('../store/sql/add-test-event.sql', import.meta.url));
+const REDELIVER = readStatement(new URL('../store/sql/redeliver-event.sql', import.meta.url));
+const LIST_DELIVERIES = readStatement(new URL('../store/sql/list-deliveries.sql', import.meta.url));
+const COUNT_DELIVERIES = readStatement(new URL('../store/sql/count-deliveries.sql', import.meta.url));
+const LIST_ATTEMPTS = readStatement(new URL('../store/sql/list-attempts.sql', import.meta.url));
 
 interface Endpoint extends Row<Webhook> {
   readonly id: string;
@@ -82,8 +84,7 @@ export function createWebhookService({ userOf, ...parts }: EndpointParts & { rea
       async deleteWebhook(request, context) {
         const app = await ownApp(request, context);
         await requireKnown(pool, app);
-        // Its events are not sent any more, because no endpoint has their id. They are pruned by their age.
-        await execute(pool)`DELETE FROM webhook_endpoint WHERE client_id = ${app.clientId}`;
+        await runStatement(pool, DELETE, app.clientId);
         return {};
       },
       async rotateWebhookSecret(request, context) {
@@ -120,8 +121,7 @@ export function createWebhookService({ userOf, ...parts }: EndpointParts & { rea
 }
 
 async function getEndpoint(pool: pg.Pool, app: OwnedApp): Promise<Endpoint> {
-  const [endpoint] = await select<Endpoint>(pool)`
-    SELECT ${ENDPOINT_COLUMNS} FROM webhook_endpoint w JOIN app a ON a.client_id = w.client_id WHERE ${isOwn(app)}`;
+  const [endpoint] = await queryRows<Endpoint>(pool, FIND, app.clientId, app.ownerId);
   if (endpoint !== undefined) return endpoint;
   await requireKnown(pool, app);
   return refuseMissing();
@@ -136,12 +136,7 @@ async function putEndpoint(parts: EndpointParts, app: OwnedApp, text: string, na
   const url = parseEndpointUrl(text, { allowLoopback });
   if (!poster.mayRequest(url)) throw invalidRequest('url', 'must not name a private or reserved address');
   const [events, id] = [parseEndpointEvents(names), newId('whe')];
-  const [endpoint] = await select<Endpoint>(pool)`
-    INSERT INTO webhook_endpoint AS w (id, client_id, url, events)
-    SELECT ${id}, a.client_id, ${url}, ${events}::text[] FROM app a WHERE ${isOwn(app)}
-    ON CONFLICT (client_id) DO UPDATE SET url = excluded.url, events = excluded.events, disabled_reason = NULL,
-      failures = 0, failing_since = NULL, retry_at = NULL, updated_at = statement_timestamp()
-    RETURNING ${ENDPOINT_COLUMNS}`;
+  const [endpoint] = await queryRows<Endpoint>(pool, PUT, app.clientId, app.ownerId, id, url, events);
   if (endpoint === undefined) throw notFound();
   return { endpoint, secret: endpoint.id === id ? secrets.secretOf(id, endpoint.secretVersion) : '' };
 }
@@ -179,14 +174,8 @@ function parseOverlap(seconds: number): number {
 }
 
 /** Makes the next secret the current one; the one before signs as well for so many seconds. */
-async function rotate(pool: pg.Pool, app: OwnedApp, overlap: number): Promise<Endpoint> {
-  const overlapSeconds = parseOverlap(overlap);
-  const [endpoint] = await select<Endpoint>(pool)`
-    UPDATE webhook_endpoint w SET secret_version = w.secret_version + 1, updated_at = statement_timestamp(),
-      previous_secret_until = CASE WHEN ${overlapSeconds}::int > 0
-        THEN statement_timestamp() + make_interval(secs => ${overlapSeconds}::int) END
-    FROM app a WHERE a.client_id = w.client_id AND ${isOwn(app)}
-    RETURNING ${ENDPOINT_COLUMNS}`;
+async function rotate(pool: pg.Pool, { clientId, ownerId }: OwnedApp, overlap: number): Promise<Endpoint> {
+  const [endpoint] = await queryRows<Endpoint>(pool, ROTATE, clientId, ownerId, parseOverlap(overlap));
   return endpoint ?? refuseMissing();
 }
 
@@ -195,47 +184,22 @@ export function refuseMissing(): never {
   throw notFound('The app has no webhook endpoint.');
 }
 
-function isOwn({ clientId, ownerId }: OwnedApp): Sql {
-  return sql`a.client_id = ${clientId} AND a.owner_id = ${ownerId}`;
+async function requireKnown(pool: pg.Pool, { clientId, ownerId }: OwnedApp): Promise<void> {
+  if ((await runStatement(pool, FIND_OWN_APP, clientId, ownerId)) === 0) throw notFound();
 }
 
-async function requireKnown(pool: pg.Pool, app: OwnedApp): Promise<void> {
-  if ((await execute(pool)`SELECT FROM app a WHERE ${isOwn(app)}`) === 0) throw notFound();
-}
-
-async function addTest(tx: pg.ClientBase, app: OwnedApp): Promise<string> {
-  // The lock serialises the tests of an endpoint, so that their number is exact.
-  const [endpoint] = await select<{ id: string }>(tx)`
-    SELECT w.id FROM webhook_endpoint w JOIN app a ON a.client_id = w.client_id WHERE ${isOwn(app)}
-    FOR NO KEY UPDATE OF w`;
+async function addTest(tx: pg.ClientBase, { clientId, ownerId }: OwnedApp): Promise<string> {
+  const [endpoint] = await queryRows<{ id: string }>(tx, LOCK, clientId, ownerId);
   if (endpoint === undefined) return refuseMissing();
-  const [counted] = await select<{ tests: number }>(tx)`
-    SELECT count(*)::int AS tests FROM webhook_event
-    WHERE endpoint_id = ${endpoint.id} AND type = 'test' AND created_at > statement_timestamp() - interval '1 minute'`;
-  if (counted === undefined || counted.tests >= TESTS_PER_MINUTE) {
-    throw new AppError('rate_limited', `At most ${TESTS_PER_MINUTE} tests a minute are sent.`, {
-      retryAfterSeconds: 60,
-    });
-  }
-  const [added] = await select<{ id: string }>(tx)`
-    INSERT INTO webhook_event (endpoint_id, type) VALUES (${endpoint.id}, 'test') RETURNING id`;
-  return added?.id ?? refuseMissing();
+  const [added] = await queryRows<{ id: string }>(tx, ADD_TEST, endpoint.id, TESTS_PER_MINUTE);
+  if (added !== undefined) return added.id;
+  throw new AppError('rate_limited', `At most ${TESTS_PER_MINUTE} tests a minute are sent.`, {
+    retryAfterSeconds: 60,
+  });
 }
 
-/**
- * With a new number, so that it neither overtakes nor delays the pending events of its grant. It counts as sent before, so that no change
- * is added to it: the receiver may know its id already. An attempt in progress goes on.
- */
-async function redeliver(pool: pg.Pool, app: OwnedApp, eventId: string): Promise<void> {
-  const redelivered = await execute(pool)`
-    UPDATE webhook_event e SET
-      number = CASE WHEN e.state = 'pending' THEN e.number ELSE nextval(pg_get_serial_sequence('webhook_event', 'number')) END,
-      state = 'pending', attempts = greatest(1, CASE WHEN e.state = 'pending' THEN e.attempts ELSE 1 END),
-      next_attempt_at = CASE WHEN e.lease IS NULL THEN statement_timestamp() ELSE e.next_attempt_at END,
-      started_at = CASE WHEN e.state = 'pending' THEN e.started_at ELSE statement_timestamp() END
-    FROM webhook_endpoint w JOIN app a ON a.client_id = w.client_id
-    WHERE e.id = ${eventId} AND e.endpoint_id = w.id AND ${isOwn(app)}`;
-  if (redelivered === 0) throw notFound();
+async function redeliver(pool: pg.Pool, { clientId, ownerId }: OwnedApp, eventId: string): Promise<void> {
+  if ((await runStatement(pool, REDELIVER, clientId, ownerId, eventId)) === 0) throw notFound();
 }
 
 /** Null when empty. */
@@ -261,23 +225,17 @@ async function listDeliveries(
   state: WebhookState | null,
   page: Page,
 ): Promise<Listed<Row<Delivery>>> {
-  const where = sql`v.endpoint_id = ${endpointId} AND (${state}::text IS NULL OR v.state = ${state}::text)`;
   const [rows, counted] = await Promise.all([
-    select<DeliveryRow>(pool)`
-      SELECT v.id, v.type, v.created_at AS "createdAt", v.grant_id AS "grantId", v.sub_hash AS "subHash", v.content, v.state,
-        v.next_attempt_at AS "nextAttemptAt", CASE WHEN v.type = 'data.updated' THEN (
-          SELECT g.scopes FROM ${GRANT_FROM} WHERE g.id = v.grant_id AND ${LIVE}) END AS "liveScopes"
-      FROM webhook_event v
-      WHERE ${where} ORDER BY v.number DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}`,
-    select<{ total: number }>(pool)`SELECT count(*)::int AS total FROM webhook_event v WHERE ${where}`,
+    queryRows<DeliveryRow>(pool, LIST_DELIVERIES, endpointId, state, page.pageSize, offsetOf(page)),
+    queryRows<{ total: number }>(pool, COUNT_DELIVERIES, endpointId, state),
   ]);
   const ids = rows.map(({ id }) => id);
-  const attempts = await select<Row<DeliveryAttempt> & { eventId: string }>(pool)`
-    SELECT t.event_id AS "eventId", t.at, t.status, t.failure, t.ms FROM unnest(${ids}::text[]) AS listed(id)
-    CROSS JOIN LATERAL (
-      SELECT * FROM webhook_attempt WHERE event_id = listed.id ORDER BY at DESC, id DESC LIMIT ${SHOWN_ATTEMPTS}
-    ) t
-    ORDER BY t.at, t.id`;
+  const attempts = await queryRows<Row<DeliveryAttempt> & { eventId: string }>(
+    pool,
+    LIST_ATTEMPTS,
+    ids,
+    SHOWN_ATTEMPTS,
+  );
   const byEvent = Map.groupBy(attempts, ({ eventId }) => eventId);
   const items = rows.map((row) => {
     const event = row.state === 'delivered' ? toEvent(row) : limitUndelivered(toEvent(row), row.liveScopes);

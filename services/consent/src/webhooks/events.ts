@@ -7,11 +7,10 @@ import {
 } from '@phds/contracts/phds/consent/v1/events_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
-import { execute, readStatement, select, transact } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement, runStatement, transact } from '@phds/service-kit/postgres/sql';
 import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
 import sql, { Sql } from 'sql-template-tag';
-import { IS_ENDING_EPOCH, LIVE } from '../grant-rows.ts';
 import { parseMoment } from '../parameters.ts';
 import type { GrantTerms } from '../terms.ts';
 import type { EventContent } from './event.ts';
@@ -23,7 +22,6 @@ interface EventTypes {
 }
 
 export const ENDED = { app: 'grant.revoked', host: 'connection.ended' } as const;
-export const NARROWED = { app: 'grant.narrowed', host: 'connection.narrowed' } as const;
 
 /**
  * The endpoints `w` that want an event about a grant of the app of row `g`, with its type as `w.type`. Most apps have none, so their
@@ -81,21 +79,28 @@ export function toTermsContent({ scopes, expiresAt, dataFrom }: GrantTerms) {
   return { scopes, expiresAt: expiresAt.toISOString(), dataFrom };
 }
 
-/** Replaces the terms of a locked grant by narrower ones, and adds the events. */
+const NARROW = readStatement(new URL('../store/sql/narrow-grant.sql', import.meta.url));
+const ANNOUNCE_APPROVAL = readStatement(new URL('../store/sql/announce-approval.sql', import.meta.url));
+
+/** Replaces the terms of a locked grant by narrower ones, and adds the events: for the app, and for the deployment unless null. */
 export async function writeNarrowed(
   tx: pg.ClientBase,
   grantId: string,
   terms: GrantTerms,
-  types: EventTypes,
+  hostEvent: HostEvent | null,
 ): Promise<void> {
   const { scopes, expiresAt, dataFrom } = terms;
-  await execute(tx)`
-    WITH narrowed AS (
-      UPDATE consent_grant SET scopes = ${scopes}::text[], expires_at = ${expiresAt}, data_from = ${dataFrom}::date
-      WHERE id = ${grantId}
-      RETURNING *
-    )
-    ${insertEvents(types, sql`narrowed`, toTermsContent(terms))}`;
+  await runStatement(tx, NARROW, grantId, scopes, expiresAt, dataFrom, hostEvent, toTermsContent(terms));
+}
+
+/** Adds the event of an approval for the deployment, in the transaction of the approval. */
+export async function announceApproval(
+  tx: pg.ClientBase,
+  grantId: string,
+  hostEvent: HostEvent,
+  content: EventContent,
+): Promise<void> {
+  await runStatement(tx, ANNOUNCE_APPROVAL, grantId, hostEvent, content);
 }
 
 /** A change of a person's readings of one category. */
@@ -160,8 +165,21 @@ async function addDataChanges(
     changes.map(({ latestReadingAt }) => latestReadingAt.toISOString()),
   ];
   const times = [Math.min(DATA_DELAY_MS, spacingMs) / 1_000, spacingMs / 1_000];
-  await pool.query({ ...ADD_DATA_CHANGES, values: [...columns, ...times] });
+  await runStatement(pool, ADD_DATA_CHANGES, ...columns, ...times);
 }
+
+const ANNOUNCE_EXPIRED = readStatement(new URL('../store/sql/announce-expired.sql', import.meta.url));
+const ANNOUNCE_ENDING = readStatement(new URL('../store/sql/announce-ending.sql', import.meta.url));
+const ANNOUNCE_REVOKED_WITH_APP = readStatement(
+  new URL('../store/sql/announce-revoked-with-app.sql', import.meta.url),
+);
+const FIND_SCAN = readStatement(new URL('../store/sql/find-scan.sql', import.meta.url));
+const FIND_ENDS = readStatement(new URL('../store/sql/find-ends.sql', import.meta.url));
+const MOVE_SCAN = readStatement(new URL('../store/sql/move-scan.sql', import.meta.url));
+const FIND_FANOUT = readStatement(new URL('../store/sql/find-fanout.sql', import.meta.url));
+const FIND_GRANTS_OF_APP = readStatement(new URL('../store/sql/find-grants-of-app.sql', import.meta.url));
+const MOVE_FANOUT = readStatement(new URL('../store/sql/move-fanout.sql', import.meta.url));
+const DELETE_FANOUT = readStatement(new URL('../store/sql/delete-fanout.sql', import.meta.url));
 
 /**
  * Seconds after its time from which an end is announced: longer than a transaction can take that sets an end. So no grant appears behind
@@ -185,35 +203,12 @@ export async function addDueEvents(pool: pg.Pool, signal: AbortSignal): Promise<
     while (!signal.aborted && (await transact(pool, add)));
   };
   await addAll((tx) => addRevokedWithApp(tx, GRANTS_AT_ONCE));
-  await addAll((tx) => searchEnds(tx, 0, GRANTS_AT_ONCE, (ids) => addExpired(tx, ids)));
+  await addAll((tx) => searchEnds(tx, 0, GRANTS_AT_ONCE, (ids) => runStatement(tx, ANNOUNCE_EXPIRED, ids)));
   for (const daysLeft of WARNED_DAYS) {
-    await addAll((tx) => searchEnds(tx, daysLeft, GRANTS_AT_ONCE, (ids) => addEnding(tx, ids, daysLeft)));
+    await addAll((tx) =>
+      searchEnds(tx, daysLeft, GRANTS_AT_ONCE, (ids) => runStatement(tx, ANNOUNCE_ENDING, ids, daysLeft)),
+    );
   }
-}
-
-function addExpired(tx: pg.ClientBase, ids: readonly string[]): Promise<number> {
-  return execute(tx)`
-    WITH expired AS (
-      SELECT g.* FROM consent_grant g
-      LEFT JOIN app_epoch e ON ${IS_ENDING_EPOCH}
-      WHERE g.id = ANY(${ids}::text[])
-        AND g.expires_at <= coalesce(g.revoked_at, 'infinity') AND g.expires_at <= coalesce(e.started_at, 'infinity')
-      ORDER BY g.id FOR KEY SHARE OF g
-    )
-    ${insertEvents({ app: 'grant.expired', host: 'connection.ended' }, sql`expired`, { endedBy: 'expiry' })}`;
-}
-
-/** Not for an end that was set less than twice as long ahead: its person chose it recently. */
-function addEnding(tx: pg.ClientBase, ids: readonly string[], daysLeft: number): Promise<number> {
-  return execute(tx)`
-    WITH ending AS (
-      SELECT g.* FROM consent_grant g JOIN app a ON a.client_id = g.client_id
-      WHERE g.id = ANY(${ids}::text[]) AND ${LIVE}
-        AND g.expires_at - make_interval(hours => ${2 * 24 * daysLeft}::int) > coalesce(
-          (SELECT min(v.at) FROM consent_event v WHERE v.grant_id = g.id AND v.expires_at = g.expires_at), g.granted_at)
-      ORDER BY g.id FOR KEY SHARE OF g
-    )
-    ${insertEvents({ host: 'connection.ending' }, sql`ending`, sql`jsonb_build_object('expiresAt', ${toIsoText(sql`g.expires_at`)}, 'daysLeft', ${daysLeft}::int)`)}`;
 }
 
 /** How far a search over grants has got: the time by which they are ordered, and the id, of the last grant that was checked. */
@@ -221,8 +216,6 @@ interface Place {
   readonly placeAt: Date | null;
   readonly placeId: string;
 }
-
-const PLACE_COLUMNS = sql`place_at AS "placeAt", place_id AS "placeId"`;
 
 /**
  * Gives the next grants to `add` that end within so many days, in the order of their ends. Their place is stored by the same transaction,
@@ -234,47 +227,43 @@ async function searchEnds(
   size: number,
   add: (ids: readonly string[]) => Promise<unknown>,
 ): Promise<boolean> {
-  const [place] = await select<Place>(tx)`
-    SELECT ${PLACE_COLUMNS} FROM webhook_scan WHERE days_left = ${daysLeft} FOR UPDATE SKIP LOCKED`;
+  const [place] = await queryRows<Place>(tx, FIND_SCAN, daysLeft);
   if (place === undefined) return false;
-  const grants = await select<{ id: string; expiresAt: Date }>(tx)`
-    SELECT id, expires_at AS "expiresAt" FROM consent_grant
-    WHERE (expires_at, id) > (${place.placeAt}, ${place.placeId}) AND expires_at <= statement_timestamp()
-      + make_interval(hours => ${24 * daysLeft}::int, secs => ${-MARGIN_SECONDS}::double precision)
-    ORDER BY expires_at, id LIMIT ${size}`;
+  const { placeAt, placeId } = place;
+  const grants = await queryRows<{ id: string; expiresAt: Date }>(
+    tx,
+    FIND_ENDS,
+    placeAt,
+    placeId,
+    daysLeft,
+    MARGIN_SECONDS,
+    size,
+  );
   const last = grants.at(-1);
   if (last === undefined) return false;
   await add(grants.map(({ id }) => id));
-  await execute(tx)`
-    UPDATE webhook_scan SET place_at = ${last.expiresAt}, place_id = ${last.id} WHERE days_left = ${daysLeft}`;
+  await runStatement(tx, MOVE_SCAN, daysLeft, last.expiresAt, last.id);
   return grants.length === size;
 }
 
 /** Those whose epoch ended with this revocation, and that were live then, in the order of their start. */
 async function addRevokedWithApp(tx: pg.ClientBase, size: number): Promise<boolean> {
-  const [fanout] = await select<Place & { clientId: string; endedAt: Date }>(tx)`
-    SELECT client_id AS "clientId", ended_at AS "endedAt", ${PLACE_COLUMNS}
-    FROM webhook_fanout LIMIT 1 FOR UPDATE SKIP LOCKED`;
+  const [fanout] = await queryRows<Place & { clientId: string; endedAt: Date }>(tx, FIND_FANOUT);
   if (fanout === undefined) return false;
   const { clientId, endedAt, placeAt, placeId } = fanout;
-  const grants = await select<{ id: string; at: Date }>(tx)`
-    SELECT id, granted_at AS at FROM consent_grant
-    WHERE client_id = ${clientId} AND (granted_at, id) > (coalesce(${placeAt}::timestamptz, '-infinity'), ${placeId})
-    ORDER BY granted_at, id LIMIT ${size}`;
-  await execute(tx)`
-    WITH ended AS (
-      SELECT g.* FROM consent_grant g
-      JOIN app_epoch e ON ${IS_ENDING_EPOCH} AND e.started_at = ${endedAt}
-      WHERE g.id = ANY(${grants.map(({ id }) => id)}::text[]) AND g.expires_at > ${endedAt}
-        AND coalesce(g.revoked_at, 'infinity') > ${endedAt}
-      ORDER BY g.id FOR KEY SHARE OF g
-    )
-    ${insertEvents(ENDED, sql`ended`, { endedBy: 'developer' })}`;
+  const grants = await queryRows<{ id: string; at: Date }>(
+    tx,
+    FIND_GRANTS_OF_APP,
+    clientId,
+    placeAt,
+    placeId,
+    size,
+  );
+  const ids = grants.map(({ id }) => id);
+  await runStatement(tx, ANNOUNCE_REVOKED_WITH_APP, ids, endedAt);
   const last = grants.length < size ? undefined : grants.at(-1);
   await (last === undefined
-    ? execute(tx)`DELETE FROM webhook_fanout WHERE client_id = ${clientId} AND ended_at = ${endedAt}`
-    : execute(tx)`
-        UPDATE webhook_fanout SET place_at = ${last.at}, place_id = ${last.id}
-        WHERE client_id = ${clientId} AND ended_at = ${endedAt}`);
+    ? runStatement(tx, DELETE_FANOUT, clientId, endedAt)
+    : runStatement(tx, MOVE_FANOUT, clientId, endedAt, last.at, last.id));
   return true;
 }

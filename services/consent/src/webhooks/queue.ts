@@ -1,6 +1,5 @@
-import { execute, readStatement, select } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import sql, { type Sql } from 'sql-template-tag';
 import { type EventRow, type LiveScopes, toEvent, type WebhookAttempt, type WebhookEvent } from './event.ts';
 
 /** An event that one sender is to deliver now. */
@@ -58,6 +57,15 @@ export interface ClaimLimits {
 
 const CLAIM = readStatement(new URL('../store/sql/claim-events.sql', import.meta.url));
 const RECORD_OUTCOME = readStatement(new URL('../store/sql/record-outcome.sql', import.meta.url));
+const RELEASE = readStatement(new URL('../store/sql/release-claim.sql', import.meta.url));
+const MEASURE = readStatement(new URL('../store/sql/measure-pending.sql', import.meta.url));
+const END_OUTAGE = readStatement(new URL('../store/sql/end-outage.sql', import.meta.url));
+const FIND_DUE = readStatement(new URL('../store/sql/find-due-endpoints.sql', import.meta.url));
+const FIND_NEW = readStatement(new URL('../store/sql/find-new-endpoints.sql', import.meta.url));
+/** `data.updated` last. */
+const RESUMES = ['../store/sql/resume-other-events.sql', '../store/sql/resume-data-events.sql'].map((file) =>
+  readStatement(new URL(file, import.meta.url)),
+);
 
 /** After so long without an accepted attempt, the first accepted one makes the waiting events due. */
 const OUTAGE_SECONDS = 60;
@@ -88,22 +96,14 @@ export function createWebhookQueue(pool: pg.Pool) {
     },
     /** Gives a claim back: the event is due now. */
     async release({ event, lease }: ClaimedEvent): Promise<void> {
-      await execute(pool)`
-        UPDATE webhook_event SET lease = NULL, attempts = greatest(1, attempts - 1), next_attempt_at = statement_timestamp()
-        WHERE id = ${event.id} AND lease = ${lease}::uuid`;
+      await runStatement(pool, RELEASE, event.id, lease);
     },
   };
 }
 
 /** Reads all pending events, so not on connections whose planner settings are those of key look-ups. */
 export async function measurePending(pool: pg.Pool): Promise<PendingEvents> {
-  const [row] = await select<{ pending: number; oldestDueMs: number | null }>(pool)`
-    SELECT count(*)::int AS pending,
-      (extract(epoch FROM statement_timestamp() - min(CASE WHEN w.client_id IS NULL THEN e.started_at ELSE e.next_attempt_at END)
-        FILTER (WHERE w.client_id IS NULL OR (e.next_attempt_at <= statement_timestamp() AND w.failures = 0)))
-        * 1000)::double precision AS "oldestDueMs"
-    FROM webhook_event e JOIN webhook_endpoint w ON w.id = e.endpoint_id
-    WHERE e.state = 'pending' AND w.disabled_reason IS NULL AND w.paused_at IS NULL`;
+  const [row] = await queryRows<PendingEvents>(pool, MEASURE);
   return row ?? { pending: 0, oldestDueMs: null };
 }
 
@@ -118,10 +118,7 @@ async function recordOutcome(
   const disabledReason = outcome.state === 'failed' && outcome.isGone ? 'gone' : null;
   const settled = [event.id, lease, outcome.state, waitSeconds];
   const attempt = [at, status, failure, ms];
-  await pool.query({
-    ...RECORD_OUTCOME,
-    values: [...settled, ...attempt, endpoint.id, isFailure, disabledReason],
-  });
+  await runStatement(pool, RECORD_OUTCOME, ...settled, ...attempt, endpoint.id, isFailure, disabledReason);
 }
 
 /**
@@ -129,28 +126,14 @@ async function recordOutcome(
  * early when the endpoint fails again.
  */
 async function endOutage(pool: pg.Pool, endpointId: string): Promise<void> {
-  const [ended] = await select<{ wasLong: boolean }>(pool)`
-    WITH failing AS (
-      SELECT id, failing_since FROM webhook_endpoint WHERE id = ${endpointId} AND failures > 0 FOR UPDATE
-    )
-    UPDATE webhook_endpoint w SET failures = 0, failing_since = NULL, retry_at = NULL FROM failing WHERE w.id = failing.id
-    RETURNING failing.failing_since < statement_timestamp() - make_interval(secs => ${OUTAGE_SECONDS}::int) AS "wasLong"`;
+  const [ended] = await queryRows<{ wasLong: boolean }>(pool, END_OUTAGE, endpointId, OUTAGE_SECONDS);
   if (ended?.wasLong !== true) return;
-  for (const is of [sql`<>`, sql`=`]) {
+  for (const resume of RESUMES) {
     let resumed = RESUMED_AT_ONCE;
     for (let run = 0; run < MOST_RESUMES && resumed === RESUMED_AT_ONCE; run += 1) {
-      resumed = await resume(pool, endpointId, is);
+      resumed = await runStatement(pool, resume, endpointId, RESUMED_AT_ONCE);
     }
   }
-}
-
-function resume(pool: pg.Pool, endpointId: string, is: Sql): Promise<number> {
-  return execute(pool)`
-    UPDATE webhook_event SET next_attempt_at = statement_timestamp() WHERE id = ANY(ARRAY(
-      SELECT e.id FROM webhook_event e JOIN webhook_endpoint w ON w.id = e.endpoint_id AND w.failures = 0
-      WHERE e.endpoint_id = ${endpointId} AND e.state = 'pending' AND e.type ${is} 'data.updated' AND e.lease IS NULL
-        AND e.next_attempt_at > statement_timestamp() AND e.started_at <= statement_timestamp()
-      ORDER BY e.next_attempt_at LIMIT ${RESUMED_AT_ONCE} FOR UPDATE OF e SKIP LOCKED))`;
 }
 
 interface ClaimedRow
@@ -166,10 +149,7 @@ interface ClaimedRow
  */
 async function claim(pool: pg.Pool, limits: ClaimLimits): Promise<ClaimedEvent[]> {
   for (;;) {
-    const { rows } = await pool.query<ClaimedRow | { readonly url: null }>({
-      ...CLAIM,
-      values: toClaimValues(limits),
-    });
+    const rows = await queryRows<ClaimedRow | { readonly url: null }>(pool, CLAIM, ...toClaimValues(limits));
     const claimed = rows.filter((row) => row.url !== null);
     if (claimed.length > 0 || rows.length === 0)
       return claimed.map((row) => ({
@@ -187,23 +167,8 @@ function toClaimValues({ endpoints, slow, busy, ...limits }: ClaimLimits): unkno
 }
 
 async function findDue(pool: pg.Pool, size: number, newWithinMs?: number): Promise<string[]> {
-  const rows =
-    newWithinMs === undefined
-      ? await select<{ id: string }>(pool)`
-          SELECT w.id FROM webhook_endpoint w
-          WHERE w.disabled_reason IS NULL AND w.paused_at IS NULL AND (w.retry_at IS NULL OR w.retry_at <= statement_timestamp())
-            AND (EXISTS (${due(sql`<>`)}) OR EXISTS (${due(sql`=`)}))
-          ORDER BY EXISTS (${due(sql`<>`)}) DESC, random() LIMIT ${size}`
-      : await select<{ id: string }>(pool)`
-          SELECT DISTINCT e.endpoint_id AS id FROM webhook_event e
-          WHERE e.created_at > statement_timestamp() - make_interval(secs => ${newWithinMs / 1_000}::double precision)
-            AND e.state = 'pending' AND e.next_attempt_at <= statement_timestamp() LIMIT ${size}`;
+  const rows = await (newWithinMs === undefined
+    ? queryRows<{ id: string }>(pool, FIND_DUE, size)
+    : queryRows<{ id: string }>(pool, FIND_NEW, size, newWithinMs / 1_000));
   return rows.map(({ id }) => id);
-}
-
-/** The due events `e` of endpoint `w` whose type is, or is not, `data.updated`. Each has an index of its own. */
-function due(is: Sql): Sql {
-  return sql`SELECT FROM webhook_event e
-    WHERE e.endpoint_id = w.id AND e.state = 'pending' AND e.type ${is} 'data.updated'
-      AND e.next_attempt_at <= statement_timestamp()`;
 }

@@ -1,0 +1,6 @@
+-- How many grants a restore suspends that would be active.
+--
+-- Indexes: none. Operators ask, after a restore.
+-- Values:  $1 app or null, $2 person or null.
+SELECT count(*)::int AS count
+-- include: parts/suspended-grants.sql
