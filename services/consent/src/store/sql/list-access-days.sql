@@ -14,7 +14,8 @@ counted AS (
   CROSS JOIN LATERAL (SELECT (r.day - date '1970-01-01') * 96 AS quarter) utc
   CROSS JOIN LATERAL (SELECT width_bucket(utc.quarter, $7::int[]) AS place) first
   CROSS JOIN LATERAL (
-    SELECT coalesce(($7::int[])[place + 1] - utc.quarter, 96) AS cut1, coalesce(($7::int[])[place + 2] - utc.quarter, 96) AS cut2
+    SELECT coalesce(($7::int[])[place + 1] - utc.quarter, 96) AS cut1,
+      coalesce(($7::int[])[place + 2] - utc.quarter, 96) AS cut2
     OFFSET 0 -- Otherwise Postgres computes the cuts again for each quarter.
   ) cuts
   CROSS JOIN LATERAL (
@@ -44,12 +45,14 @@ counted AS (
     AND day_of_id(coalesce(r.refers_to, r.id)) >= (SELECT k.day FROM first_kept_day k)
 ),
 scopes AS (
-  SELECT $5::date + place - 1 AS day, client_id, scope, sum(recorded - refused)::int AS released, sum(refused)::int AS refused
+  SELECT $5::date + place - 1 AS day, client_id, scope, sum(recorded - refused)::int AS released,
+    sum(refused)::int AS refused
   FROM counted
   WHERE place BETWEEN 1 AND cardinality($7::int[]) - 1 AND (recorded > 0 OR refused > 0)
   GROUP BY place, client_id, scope
 )
-SELECT to_char(day, 'YYYY-MM-DD') AS date, client_id AS "clientId", sum(released)::int AS released, sum(refused)::int AS refused,
+SELECT to_char(day, 'YYYY-MM-DD') AS date, client_id AS "clientId", sum(released)::int AS released,
+  sum(refused)::int AS refused,
   jsonb_agg(jsonb_build_object('scope', scope, 'released', released, 'refused', refused) ORDER BY scope) AS scopes
 FROM scopes
 GROUP BY day, client_id

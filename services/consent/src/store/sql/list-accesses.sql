@@ -4,9 +4,11 @@
 -- Indexes: access_record_user_ref_id_idx, access_record_refers_to_idx, app_pkey.
 -- Values:  $1 reference of the person, $2 grant, $3 app, $4 scope, $5 and $6 first time and time of the end, $7 id of the record before: null for
 --          any; $8 size of the page, $9 offset.
-SELECT 'acc_' || replace(p.id::text, '-', '') AS id, p.at, p.client_id AS "clientId", p.grant_id AS "grantId", p.scope, p.endpoint,
-  p.window_from AS "from", p.window_to AS "to", p.page, p.record_count AS "recordCount", p.request_id AS "requestId",
-  coalesce(f.verdict, 'released') AS verdict, coalesce(shown_app_of(p.grant_id, p.at)->>'name', a.profile->>'name', '') AS "appName",
+SELECT 'acc_' || replace(p.id::text, '-', '') AS id, p.at, p.client_id AS "clientId", p.grant_id AS "grantId", p.scope,
+  p.endpoint, p.window_from AS "from", p.window_to AS "to", p.page, p.record_count AS "recordCount",
+  p.request_id AS "requestId",
+  coalesce(f.verdict, 'released') AS verdict,
+  coalesce(shown_app_of(p.grant_id, p.at)->>'name', a.profile->>'name', '') AS "appName",
   coalesce(a.profile->>'name', '') AS "currentAppName"
 FROM (
   SELECT *

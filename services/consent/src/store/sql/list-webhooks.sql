@@ -7,7 +7,8 @@ SELECT w.paused_at AS "pausedAt", a.profile->>'name' AS "appName", e.pending, e.
 FROM webhook_endpoint w
 LEFT JOIN app a ON a.client_id = w.client_id
 CROSS JOIN LATERAL (
-  SELECT count(*) FILTER (WHERE state = 'pending')::int AS pending, count(*) FILTER (WHERE state = 'failed')::int AS failed
+  SELECT count(*) FILTER (WHERE state = 'pending')::int AS pending,
+    count(*) FILTER (WHERE state = 'failed')::int AS failed
   FROM webhook_event
   WHERE endpoint_id = w.id AND state <> 'delivered'
 ) e

@@ -3,8 +3,9 @@
 --
 -- Indexes: none. Reads all pending events.
 SELECT count(*)::int AS pending,
-  (extract(epoch FROM statement_timestamp() - min(CASE WHEN w.client_id IS NULL THEN e.started_at ELSE e.next_attempt_at END)
-    FILTER (WHERE w.client_id IS NULL OR (e.next_attempt_at <= statement_timestamp() AND w.failures = 0)))
+  (extract(epoch FROM statement_timestamp()
+    - min(CASE WHEN w.client_id IS NULL THEN e.started_at ELSE e.next_attempt_at END)
+      FILTER (WHERE w.client_id IS NULL OR (e.next_attempt_at <= statement_timestamp() AND w.failures = 0)))
     * 1000)::double precision AS "oldestDueMs"
 FROM webhook_event e
 JOIN webhook_endpoint w ON w.id = e.endpoint_id

@@ -4,7 +4,8 @@
 -- Indexes: webhook_event_pkey, webhook_endpoint_client_id_key, app_pkey.
 -- Values:  $1 app, $2 its owner, $3 event.
 UPDATE webhook_event e SET
-  number = CASE WHEN e.state = 'pending' THEN e.number ELSE nextval(pg_get_serial_sequence('webhook_event', 'number')) END,
+  number = CASE WHEN e.state = 'pending' THEN e.number
+    ELSE nextval(pg_get_serial_sequence('webhook_event', 'number')) END,
   state = 'pending', attempts = greatest(1, CASE WHEN e.state = 'pending' THEN e.attempts ELSE 1 END),
   next_attempt_at = CASE WHEN e.lease IS NULL THEN statement_timestamp() ELSE e.next_attempt_at END,
   started_at = CASE WHEN e.state = 'pending' THEN e.started_at ELSE statement_timestamp() END
