@@ -55,26 +55,29 @@ async function run(
 }
 
 const PHDS = `${process.execPath} packages/local-stack/src/phds/main.ts`;
-const SAMPLES = {
+test('the sample for curl checks a token and consent, ends the grant, stores a reading, and reads why it is refused', async () => {
   // Without --norc, bash takes the socket of its input for a remote shell and runs the start file of the user.
-  curl: ['bash', ['--norc', '-c', findSample('curl', 'sh').replaceAll('pnpm --silent phds', PHDS)], '.', ''],
-  Python: ['python3', ['-'], '.', findSample('Python', 'python')],
-} as const;
+  const sample = findSample('curl', 'sh').replaceAll('pnpm --silent phds', PHDS);
+  const userId = 'internal-curl';
+  const { answers, grantId, clientId } = await run(userId, 'bash', ['--norc', '-c', sample], '.', '');
+  expect(answers).toMatchObject([
+    { principal: { clientId, userId, grantId, scopes: [HEART] } },
+    { shared: true, grantId },
+    { revokedAt: expect.anything() },
+    { result: { inserted: 1 } },
+    { message: 'example may not call Approve; only authorization may' },
+  ]);
+});
 
-test.each(Object.entries(SAMPLES))(
-  'the sample for %s checks a token and consent, ends the grant, stores a reading, and reads why it is refused',
-  async (name, [command, args, directory, sample]) => {
-    const userId = `internal-${name.toLowerCase()}`;
-    const { answers, grantId, clientId } = await run(userId, command, args, directory, sample);
-    expect(answers).toMatchObject([
-      { principal: { clientId, userId, grantId, scopes: [HEART] } },
-      { shared: true, grantId },
-      { revokedAt: expect.anything() },
-      { result: { inserted: 1 } },
-      { message: 'example may not call Approve; only authorization may' },
-    ]);
-  },
-);
+test('the sample for Python checks a token and consent', async () => {
+  const userId = 'internal-python';
+  const sample = findSample('Python', 'python');
+  const { answers, grantId, clientId } = await run(userId, 'python3', ['-'], '.', sample);
+  expect(answers).toMatchObject([
+    { principal: { clientId, userId, grantId, scopes: [HEART] } },
+    { shared: true, grantId },
+  ]);
+});
 
 test('the sample for gRPC asks what a person shares', async () => {
   const program = findSample('gRPC', 'js').replace("'proto'", JSON.stringify(join(repositoryRoot, 'proto')));
