@@ -54,7 +54,7 @@ test('the screen is in the language of the browser, in which the approval is mad
   page.see('Morning Run möchte Ihre Gesundheitsdaten lesen');
   expect(document.documentElement.lang).toBe('de');
   await page.press(/^Herz/, 'checkbox');
-  await page.press('1 Datenart freigeben');
+  await page.press('1 Datenart teilen');
   expect(page.changes).toEqual([['approve', expect.objectContaining({ language: 'de' })]]);
 });
 
@@ -73,7 +73,7 @@ test('many scopes start folded, also those that are shared, each group with its 
   await page.press(group);
   expect(group.getAttribute('aria-expanded')).toBe('true');
   await page.press(/^Profile/, 'checkbox');
-  page.see('1 of 3 selected', group);
+  page.see('1 of 3', group);
   page.see(`2 of ${SCOPE_NAMES.length} selected`);
 });
 

@@ -75,7 +75,7 @@ function Foldable({ group, ...choice }: Choice & { readonly group: ScopeGroup })
         >
           <span className={style['arrow']} aria-hidden="true" />
           <span className={style['name']}>{title}</span>
-          <span className={style['count']}>{text('selectedOf', { count, all: items.length })}</span>
+          <span className={style['count']}>{text('countOf', { count, all: items.length })}</span>
         </AriaButton>
       </h3>
       <p className={style['names']}>{isOpen ? note : [names, note].filter(Boolean).join('. ')}</p>
