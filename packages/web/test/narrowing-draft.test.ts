@@ -85,7 +85,7 @@ describe('the earliest day of shared data', () => {
       firstDays: { max: '2026-11-22' },
     });
     const tomorrow = choose({ ...evening, dataFrom: '2026-11-23' });
-    expect(tomorrow.fault).toEqual({ field: 'dataFrom', id: 'faultFirstDayFuture' });
+    expect(tomorrow.fault).toEqual({ field: 'dataFrom', id: 'dayFuture' });
   });
 
   test('may not be earlier than the present one, because that would share more', () => {

@@ -53,10 +53,9 @@ test.each(AREAS)('every message of %s is used', (area) => {
 
 /** Messages that are the same in both languages. */
 const SAME: Readonly<Record<string, readonly string[]>> = {
-  apps: ['app', 'domain', 'website'],
+  apps: ['domain', 'website'],
   data: ['field.name', 'field.status', 'mood.neutral', 'source.apple-watch', 'source.iphone', 'type.bmi'],
-  frame: ['appsShort', 'service'],
-  history: ['app'],
+  frame: ['app', 'appsShort', 'service'],
   message: ['code'],
 };
 

@@ -3,7 +3,7 @@ import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
-import { Visitor } from '@phds/running-system/visitor';
+import { type Screen, Visitor } from '@phds/running-system/visitor';
 import type { Locator, Route } from 'playwright-core';
 import { ApprovalScreen, openApproval } from '../src/approval-screen.ts';
 import { Keyboard } from '../src/keyboard.ts';
@@ -12,6 +12,7 @@ import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 const HEART = 'read:health-data:heart';
 const WITHOUT_SCROLLING = { screen: 'desktop', screenfuls: 1 } as const;
 const WITH_ONE_SCROLL = { screen: 'phone', screenfuls: 2 } as const;
+const ON_A_PHONE = { screen: 'phone', screenfuls: 1 } as const;
 
 const visits = prepareVisits();
 let developer: string;
@@ -122,12 +123,26 @@ describeWithChromium(
       return (await openApproval(visits, tracker, user, scopes, { parameters })).visitor;
     };
 
-    /** The elements that answer the five questions. */
-    const findAnswers = ({ page }: Visitor): Readonly<Record<string, Locator[]>> => {
-      const { life, lookBack } = new ApprovalScreen(page);
+    /** The elements that a phone shows without scrolling, in either language. */
+    const findFirst = ({ page }: Visitor): Readonly<Record<string, Locator[]>> => ({
+      who: [
+        page.getByRole('heading', { level: 1 }),
+        page.getByText(/^(You'll return to|Sie kehren zurück zu) localhost:9999/),
+      ],
+      'how long, and how to stop': [
+        page.getByText(/^(Until .* access ends immediately|Bis .* der Zugriff endet sofort)\.$/),
+      ],
+      'what if I say no': [
+        page.getByText(/^(If you (don't share|change nothing)|Wenn Sie nichts (freigeben|ändern))/),
+      ],
+    });
+
+    /** The elements that answer every question. */
+    const findAnswers = (visitor: Visitor): Readonly<Record<string, Locator[]>> => {
+      const { page, life, lookBack } = new ApprovalScreen(visitor.page);
       const what = page.getByRole('region', { name: 'What to share' });
       return {
-        who: [page.getByRole('heading', { level: 1 }), page.getByText("You'll return to localhost:9999")],
+        ...findFirst(visitor),
         what: [
           what.getByRole('heading', { name: 'You choose what to share' }),
           what.locator('legend, h3').first(),
@@ -135,27 +150,29 @@ describeWithChromium(
         ],
         'how long': [life, page.getByText(/^Stops automatically on/)],
         'how far back': [lookBack],
-        'how to stop': [page.getByText(/Stop any time; access ends immediately\.$/)],
-        'what if I say no': [page.getByText(/^If you (don't share|change nothing)/)],
       };
     };
 
     /** How much of a screen the bar that leads to the summary leaves free. */
     const findRoom = async ({ page }: Visitor): Promise<number> => {
       const { height } = page.viewportSize() ?? { height: 0 };
-      const [bar] = await page.getByRole('button', { name: 'Review choices' }).locator('..').all();
+      const [bar] = await page
+        .getByRole('button', { name: /^(Review choices|Auswahl prüfen)$/ })
+        .locator('..')
+        .all();
       return height - ((await bar?.boundingBox())?.height ?? 0);
     };
 
     /** The answers that are not wholly within the first screens. */
     const findBelow = async (
       visitor: Visitor,
-      { screen, screenfuls }: typeof WITHOUT_SCROLLING | typeof WITH_ONE_SCROLL,
+      { screen, screenfuls }: { readonly screen: Screen; readonly screenfuls: number },
+      answers: Readonly<Record<string, Locator[]>>,
     ) => {
       await visitor.lookAs(screen);
       const end = screenfuls * (await findRoom(visitor));
       const below: string[] = [];
-      for (const [question, elements] of Object.entries(findAnswers(visitor))) {
+      for (const [question, elements] of Object.entries(answers)) {
         for (const element of elements) {
           const { y, height } = (await element.boundingBox()) ?? { y: Number.NaN, height: 0 };
           if (!(y + height <= end)) below.push(`${question}: ${y + height} of ${end}`);
@@ -164,8 +181,11 @@ describeWithChromium(
       return below;
     };
     const expectAnswers = async (visitor: Visitor, name: string) => {
-      for (const way of [WITHOUT_SCROLLING, WITH_ONE_SCROLL]) {
-        expect([way.screen, await findBelow(visitor, way)]).toEqual([way.screen, []]);
+      for (const way of [WITHOUT_SCROLLING, WITH_ONE_SCROLL])
+        expect([way.screen, await findBelow(visitor, way, findAnswers(visitor))]).toEqual([way.screen, []]);
+      for (const language of ['de', 'en'] as const) {
+        await visitor.speak(language);
+        expect([language, await findBelow(visitor, ON_A_PHONE, findFirst(visitor))]).toEqual([language, []]);
       }
       await visitor.takePictures(name);
     };

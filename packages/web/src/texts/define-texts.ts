@@ -2,6 +2,7 @@ import { i18n } from '@lingui/core';
 import { Trans } from '@lingui/react';
 import { LANGUAGES } from '@phds/catalog/languages';
 import { createElement, Fragment, type ReactElement, type ReactNode } from 'react';
+import frame from './en/frame.json' with { type: 'json' };
 import { isolated } from './isolated.ts';
 import { USUAL_LOCALES } from './language.ts';
 
@@ -12,7 +13,8 @@ type Values = Readonly<Record<string, string | number>>;
 const BACKSLASH = '\uE000';
 
 /**
- * Registers the messages of an area of the app, in ICU MessageFormat, and returns its texts. An area without German is in English.
+ * Registers the messages of an area of the app, in ICU MessageFormat, and returns its texts with those of the frame. An area without
+ * German is in English.
  *
  * - `text(id, values)`: a message as plain text in the current language. The root component renders again when that changes.
  * - `Rich`: a message with elements: `<link>…</link>` in the message becomes the element `link` of `components`. Tags in values are
@@ -26,8 +28,8 @@ export function defineTexts<const Catalog extends Readonly<Record<string, string
   area: string,
   catalogs: { readonly en: Catalog; readonly de?: Catalog },
 ) {
-  type Id = keyof Catalog & string;
-  const toKey = (id: string) => `${area}.${id}`;
+  type Id = (keyof Catalog | keyof typeof frame) & string;
+  const toKey = (id: string) => `${Object.hasOwn(catalogs.en, id) ? area : 'frame'}.${id}`;
   for (const language of LANGUAGES) {
     const messages = Object.entries<string>(catalogs[language] ?? catalogs.en).map(([id, message]) => [
       toKey(id),

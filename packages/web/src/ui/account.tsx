@@ -4,7 +4,7 @@ import { leaveSignedOut, useSession, useSignOut } from '../api/session.ts';
 import { signInUrl } from '../api/sign-in.ts';
 import { text } from '../texts/frame.ts';
 import style from './account.module.css';
-import { Button } from './button.tsx';
+import { Button, ButtonAnchor } from './button.tsx';
 import { ChangeNotice } from './change-notice.tsx';
 import { ErrorNotice } from './notice.tsx';
 
@@ -71,7 +71,9 @@ function AccountArea({
   if (session === null) {
     return (
       <div className={style['account']}>
-        <a href={signInUrl()}>{text('signIn')}</a>
+        <ButtonAnchor kind="quiet" href={signInUrl()}>
+          {text('signIn')}
+        </ButtonAnchor>
       </div>
     );
   }

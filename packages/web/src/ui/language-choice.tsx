@@ -1,6 +1,7 @@
 import type { Language } from '@phds/catalog/languages';
 import { text } from '../texts/frame.ts';
 import { chooseLanguage, currentLanguage, LANGUAGE_NAMES } from '../texts/language.ts';
+import { Button } from './button.tsx';
 import style from './language-choice.module.css';
 
 /** A button for each language, in the words of that language. */
@@ -8,15 +9,15 @@ export function LanguageChoice() {
   return (
     <fieldset aria-label={text('language')} className={style['languages']}>
       {Object.entries(LANGUAGE_NAMES).map(([language, name]) => (
-        <button
+        <Button
           key={language}
-          type="button"
+          kind="quiet"
           lang={language}
           aria-pressed={language === currentLanguage()}
-          onClick={() => chooseLanguage(language as Language)}
+          onPress={() => chooseLanguage(language as Language)}
         >
           {name}
-        </button>
+        </Button>
       ))}
     </fieldset>
   );

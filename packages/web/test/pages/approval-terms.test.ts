@@ -103,7 +103,7 @@ test('the bar leads to the sentence, and never shares', async () => {
   await using opened = await open([HEART]);
   const { page, approvals } = opened;
   await approvals.choose('Heart');
-  page.see('1 type of data selected');
+  page.see('1 selected');
   await page.press('Review choices');
   expect([document.activeElement === approvals.summary, page.changes]).toEqual([true, []]);
 });

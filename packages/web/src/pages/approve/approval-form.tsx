@@ -50,7 +50,7 @@ export function ApprovalForm({
 
   return (
     <div className={style['page']}>
-      <WhoAsks approval={approval} known={known} />
+      <WhoAsks approval={approval} end={terms.end} known={known} />
       <div className={style['columns']}>
         <ScopeChoice
           scopes={approval.requestedScopes}

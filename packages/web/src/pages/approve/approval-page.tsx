@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { usePendingApproval } from '../../api/approvals.ts';
 import { useKnownApps } from '../../api/grants.ts';
-import { text as frameText } from '../../texts/frame.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { focusHeading } from '../../ui/focus.ts';
 import { Narrow } from '../../ui/layout.tsx';
@@ -68,7 +67,7 @@ function NoRequest() {
     <Narrow>
       <EmptyPage title={text('noRequest')}>
         <p>{text('noRequestWhy')}</p>
-        <ButtonLink to="/apps">{frameText('apps')}</ButtonLink>
+        <ButtonLink to="/apps">{text('apps')}</ButtonLink>
       </EmptyPage>
     </Narrow>
   );

@@ -3,7 +3,6 @@ import type { ReactNode, Ref } from 'react';
 import type { useDecision } from '../../api/approvals.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Connection, PendingApproval } from '../../api/resources.ts';
-import { text as frameText } from '../../texts/frame.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Row, Soft } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
@@ -65,7 +64,7 @@ export function DecisionCard({
           {text(connection === null ? 'deny' : 'changeNothing')}
         </Button>
         <Button isBusy={isBusy || count === 0} onPress={onShare}>
-          {isBusy ? frameText('oneMoment') : shareText(connection, terms)}
+          {isBusy ? text('oneMoment') : shareText(connection, terms)}
         </Button>
       </div>
       <Soft>
@@ -84,10 +83,10 @@ function StopThoseToo({
   const { through } = describeWithdrawal(app.name, scopes, stopped);
   if (connection === null || chosen.length === 0 || through.length === 0) return null;
   if (!through.every((scope) => chosen.includes(scope)))
-    return <ConnectionLink id={connection.grantId}>{frameText('stopThoseToo')}</ConnectionLink>;
+    return <ConnectionLink id={connection.grantId}>{text('stopThoseToo')}</ConnectionLink>;
   return (
     <Row>
-      <Button onPress={() => onStop(through)}>{frameText('stopThoseToo')}</Button>
+      <Button onPress={() => onStop(through)}>{text('stopThoseToo')}</Button>
     </Row>
   );
 }
@@ -157,7 +156,7 @@ function toGroups(scopes: readonly string[]): string[] {
     const titles = groups.get(isPersonal)?.map(scopeTitle) ?? [];
     if (titles.length === 0) return [];
     const others = groups.has(true) ? 'otherTypes' : 'types';
-    const group = frameText(isPersonal ? 'veryPersonal' : others);
+    const group = text(isPersonal ? 'veryPersonal' : others);
     return [text('groupOfTypes', { group, items: formatList(titles) })];
   });
 }

@@ -1,7 +1,6 @@
 import { useRepeatedDecision } from '../../api/approvals.ts';
 import { isRefusal, Problem } from '../../api/problem.ts';
 import type { ApprovedTerms, Connection, PendingApproval } from '../../api/resources.ts';
-import { text as frameText } from '../../texts/frame.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, Facts, Row, Stack } from '../../ui/card.tsx';
 import { formatList } from '../../ui/formats.ts';
@@ -26,7 +25,7 @@ export function EndedRequest({ approval }: { readonly approval: PendingApproval 
     return connection === null ? (
       <EmptyPage title={text('stoppedTitle', { app: app.name })}>
         <p>{text('stoppedText', { app: app.name })}</p>
-        <ButtonLink to="/apps">{frameText('apps')}</ButtonLink>
+        <ButtonLink to="/apps">{text('apps')}</ButtonLink>
       </EmptyPage>
     ) : (
       <Sharing approval={approval} approved={approved} connection={connection} />
@@ -43,7 +42,7 @@ export function EndedRequest({ approval }: { readonly approval: PendingApproval 
       {status === 'denied' ? (
         <WayBack approval={approval} terms={null} label={text('returnToApp', { app: app.name })} />
       ) : null}
-      <ButtonLink to="/apps">{frameText('apps')}</ButtonLink>
+      <ButtonLink to="/apps">{text('apps')}</ButtonLink>
     </EmptyPage>
   );
 }
@@ -78,7 +77,7 @@ function Sharing({
         <WayBack approval={approval} terms={approved} label={text('continueTo', { app: app.name })} />
         <Row>
           <ButtonLink to={`/apps/${grantId}`}>{text('details')}</ButtonLink>
-          <ButtonLink to="/apps">{frameText('apps')}</ButtonLink>
+          <ButtonLink to="/apps">{text('apps')}</ButtonLink>
         </Row>
       </Stack>
     </>

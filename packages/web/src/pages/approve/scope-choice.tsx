@@ -34,7 +34,7 @@ export function ScopeChoice({ scopes, ...choice }: Choice & { readonly scopes: r
           isLong ? (
             <Foldable key={group.id} group={group} {...choice} />
           ) : (
-            <fieldset key={group.id} className={classOf(group)}>
+            <fieldset key={group.id} className={group.isPersonal ? style['personal'] : undefined}>
               <legend>{group.title}</legend>
               {group.note === null ? null : <Soft>{group.note}</Soft>}
               <Rows items={group.items} {...choice} />
@@ -44,10 +44,6 @@ export function ScopeChoice({ scopes, ...choice }: Choice & { readonly scopes: r
       </div>
     </Card>
   );
-}
-
-function classOf({ isPersonal }: ScopeGroup): string {
-  return isPersonal ? `${style['group']} ${style['personal']}` : `${style['group']}`;
 }
 
 /** How much is selected; before the person has changed anything, why it is or is not selected. */
@@ -65,8 +61,8 @@ function Foldable({ group, ...choice }: Choice & { readonly group: ScopeGroup })
   const count = items.filter(({ scope }) => choice.chosen.includes(scope)).length;
   const names = formatList(items.map(({ scope }) => scopeTitle(scope)));
   return (
-    <div className={classOf(group)}>
-      <h3 className={style['foldable']}>
+    <div className={group.isPersonal ? style['personal'] : undefined}>
+      <h3>
         <AriaButton
           className={style['fold'] ?? ''}
           aria-expanded={isOpen}
@@ -79,7 +75,7 @@ function Foldable({ group, ...choice }: Choice & { readonly group: ScopeGroup })
         </AriaButton>
       </h3>
       <p className={style['names']}>{isOpen ? note : [names, note].filter(Boolean).join('. ')}</p>
-      <fieldset id={panel} className={style['group']} aria-label={title} hidden={!isOpen}>
+      <fieldset id={panel} aria-label={title} hidden={!isOpen}>
         <Rows items={items} {...choice} />
       </fieldset>
     </div>

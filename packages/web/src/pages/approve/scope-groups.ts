@@ -1,5 +1,4 @@
 import type { RequestedScope } from '../../api/resources.ts';
-import { text as frameText } from '../../texts/frame.ts';
 import { groupByCategory } from '../../ui/scopes.ts';
 import { text } from './texts.ts';
 
@@ -24,8 +23,8 @@ export function toScopeGroups(scopes: readonly RequestedScope[]): ScopeGroup[] {
   const personal = scopes.filter(({ sensitive }) => sensitive);
   return [
     ...groups,
-    toGroup(frameText(groups.length === 0 ? 'types' : 'otherTypes'), alone),
-    { ...toGroup(frameText('veryPersonal'), personal), note: text('veryPersonalNote'), isPersonal: true },
+    toGroup(text(groups.length === 0 ? 'types' : 'otherTypes'), alone),
+    { ...toGroup(text('veryPersonal'), personal), note: text('veryPersonalNote'), isPersonal: true },
   ].filter(({ items }) => items.length > 0);
 }
 

@@ -2,6 +2,7 @@ import type { useKnownApps } from '../../api/grants.ts';
 import type { PendingApproval, RequestingApp } from '../../api/resources.ts';
 import { Monogram } from '../../ui/card.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { formatLastDay } from '../../ui/time.tsx';
 import { useTitle } from '../../ui/title.ts';
 import { WebLink } from '../../ui/web-link.tsx';
 import style from './approval-form.module.css';
@@ -9,12 +10,15 @@ import { ConnectionLink, goesOnText } from './connection-changes.tsx';
 import { findLookAlikes } from './look-alikes.ts';
 import { Rich, text } from './texts.ts';
 
-/** The page's heading: the app, who makes it, where the answer goes, why it asks, what follows from a no, and whether it proved who it is. */
+/** The page's heading: the app, who makes it, where the answer goes, why it asks, until when, what follows from a no, and whether it proved who it is. */
 export function WhoAsks({
   approval,
+  end,
   known,
 }: {
   readonly approval: PendingApproval;
+  /** When sharing would end by the present choices (Unix milliseconds). */
+  readonly end: number;
   readonly known: ReturnType<typeof useKnownApps>;
 }) {
   const { app, purpose, clientAuthenticated, connection, requestedScopes } = approval;
@@ -56,6 +60,9 @@ export function WhoAsks({
           <Rich id="purpose" values={{ app: app.name, purpose }} components={{ q: <q /> }} />
         </p>
       )}
+      <p>
+        <Rich id="untilDay" values={{ day: formatLastDay(end) }} components={{ strong: <strong /> }} />
+      </p>
       <p>
         {connection === null ? (
           text('ifNotShared', { app: app.name })

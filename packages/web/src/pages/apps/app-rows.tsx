@@ -3,14 +3,13 @@ import type { useWaitingApprovals } from '../../api/approvals.ts';
 import type { Grant, PendingApproval } from '../../api/resources.ts';
 import { appTitle, findDomain } from '../../ui/app-title.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { Monogram, Stack } from '../../ui/card.tsx';
+import { Monogram, Soft, Stack } from '../../ui/card.tsx';
 import { Folded } from '../../ui/folded.tsx';
 import { formatList } from '../../ui/formats.ts';
 import { Resource } from '../../ui/resource.tsx';
 import { Chevron, RowLink, Rows, RowWords } from '../../ui/rows.tsx';
 import { SENSITIVE_SCOPES, scopeTitle } from '../../ui/scopes.ts';
 import { formatClock, formatDay, formatLastDay } from '../../ui/time.tsx';
-import style from './apps.module.css';
 import { changesText } from './changes-text.ts';
 import { lastReadText, unusedText } from './grant-hints.tsx';
 import { findDaysLeft, isUnused } from './grant-rules.ts';
@@ -57,14 +56,14 @@ function WaitingApp({
   return (
     <li>
       <RowWords>
-        <h3>{title}</h3> <span className={style['soft']}>{app.redirectHost}</span>
-        <div className={style['soft']}>
+        <h3>{title}</h3> <small>{app.redirectHost}</small>
+        <Soft>
           {text('asks', {
             count: requestedScopes.length,
             personal: requestedScopes.filter(({ sensitive }) => sensitive).length,
             time: formatClock(expiresAt),
           })}
-        </div>
+        </Soft>
       </RowWords>
       <ButtonLink to={`/approve/${id}`} label={text('reviewApp', { app: title })}>
         {text('review')}
@@ -121,13 +120,13 @@ function AppRow({
             {appTitle(app)}
           </RowLink>
         </h3>{' '}
-        <span className={style['soft']} id={domain}>
+        <small id={domain}>
           {findDomain(
             app,
             all.map((other) => other.app),
           )}
-        </span>
-        <div className={style['soft']}>{about}</div>
+        </small>
+        <Soft>{about}</Soft>
       </RowWords>
       <Chevron />
     </li>

@@ -42,7 +42,7 @@ function NoSuchConnection() {
   return (
     <EmptyPage title={text('notFound')}>
       <p>{text('notFoundText')}</p>
-      <ButtonLink to="/apps">{text('title')}</ButtonLink>
+      <ButtonLink to="/apps">{text('apps')}</ButtonLink>
     </EmptyPage>
   );
 }
@@ -56,7 +56,7 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
   const form = useId();
   return (
     <>
-      <BackLink to="/apps">{text('title')}</BackLink>
+      <BackLink to="/apps">{text('apps')}</BackLink>
       <PageHeading title={app} lead={findDomain(grant.app, [])} />
       <Stack>
         {isActive ? null : <AfterSharing grant={grant} />}
@@ -101,7 +101,7 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
             <Part title={text('preview', { app })}>{() => <SharedPreviews grant={grant} />}</Part>
           ) : null}
           <Part title={text('receipt')}>{() => <Receipt id={grant.id} />}</Part>
-          <Part title={text('about', { app })}>{() => <AboutApp grant={grant} />}</Part>
+          <Part title={text('aboutApp', { app })}>{() => <AboutApp grant={grant} />}</Part>
           <Support clientId={grant.app.clientId} />
         </Rows>
       </Stack>
@@ -197,7 +197,7 @@ function AboutApp({ grant: { app, purpose, appChanges } }: { readonly grant: Gra
       )}
       {purpose === null ? null : (
         <p>
-          <Rich id="why" values={{ app: app.name, purpose }} components={{ q: <q /> }} />
+          <Rich id="purpose" values={{ app: app.name, purpose }} components={{ q: <q /> }} />
         </p>
       )}
       {hasWords ? <Soft>{text('ownWords')}</Soft> : null}

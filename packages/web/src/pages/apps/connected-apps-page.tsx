@@ -52,7 +52,7 @@ function Apps({
       <Stack>
         <WaitingApps waiting={waiting} />
         <AppRows title={text('lookTitle')} grants={notable} all={active} isMarked />
-        <AppRows title={text(isAlone ? 'title' : 'alsoTitle')} grants={others} all={active} />
+        <AppRows title={text(isAlone ? 'apps' : 'alsoTitle')} grants={others} all={active} />
         {active.length === 0 ? <ButtonLink to="/data">{text('previewData')}</ButtonLink> : null}
         <TypesOfData grants={active} />
         <EndedApps grants={ended} />

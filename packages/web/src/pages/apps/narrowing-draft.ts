@@ -19,7 +19,7 @@ export interface Fault {
     | 'faultUnchanged'
     | 'faultLastDayOver'
     | 'faultLastDayLate'
-    | 'faultFirstDayFuture'
+    | 'dayFuture'
     | 'faultFirstDayEarly';
 }
 
@@ -41,7 +41,7 @@ function findLastDayFault({ expiresAt }: Terms, { lastDay }: Draft, now: number)
 
 function findFirstDayFault(terms: Terms, { dataFrom }: Draft, now: number): Fault | null {
   if (dataFrom === '') return null;
-  if (dataFrom > localDay(now)) return { field: 'dataFrom', id: 'faultFirstDayFuture' };
+  if (dataFrom > localDay(now)) return { field: 'dataFrom', id: 'dayFuture' };
   const isEarlier = terms.dataFrom !== null && dataFrom < terms.dataFrom;
   return isEarlier ? { field: 'dataFrom', id: 'faultFirstDayEarly' } : null;
 }

@@ -2,7 +2,6 @@ import { useState } from 'react';
 import { useNarrowing } from '../../api/grants.ts';
 import { violationOf } from '../../api/problem.ts';
 import type { Grant } from '../../api/resources.ts';
-import { text as frameText } from '../../texts/frame.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Fields, Row, Soft } from '../../ui/card.tsx';
@@ -148,7 +147,7 @@ function StillCovered({
           {isSaved ? coarser.map((sentence) => <strong key={sentence}>{sentence}</strong>) : null}
           <span>{goesOn}</span>
           <Row>
-            <Button onPress={() => onStop(through)}>{frameText('stopThoseToo')}</Button>
+            <Button onPress={() => onStop(through)}>{text('stopThoseToo')}</Button>
           </Row>
         </Notice>
       )}

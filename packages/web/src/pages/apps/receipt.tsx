@@ -120,7 +120,7 @@ function Approval({
       <ul className={style['items']} lang={language}>
         {pii_information.map(({ pii_type, pii_title, pii_description }) => (
           <li key={pii_type}>
-            <strong>{pii_title}</strong> <span className={style['soft']}>{pii_description}</span>
+            <strong>{pii_title}</strong> <small>{pii_description}</small>
           </li>
         ))}
       </ul>

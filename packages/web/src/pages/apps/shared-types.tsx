@@ -1,6 +1,5 @@
 import { type Ref, useEffect, useRef, useState } from 'react';
 import type { AccessDay, Grant } from '../../api/resources.ts';
-import { text as frameText } from '../../texts/frame.ts';
 import { Button } from '../../ui/button.tsx';
 import { addDays, localDay } from '../../ui/days.ts';
 import { Rows, RowWords } from '../../ui/rows.tsx';
@@ -27,8 +26,8 @@ export function toTypeGroups(scopes: readonly string[]) {
   const personal = scopes.filter((scope) => SENSITIVE_SCOPES.has(scope));
   const others = scopes.filter((scope) => !SENSITIVE_SCOPES.has(scope));
   return [
-    { title: frameText('veryPersonal'), isPersonal: true, types: personal },
-    { title: frameText(personal.length === 0 ? 'types' : 'otherTypes'), isPersonal: false, types: others },
+    { title: text('veryPersonal'), isPersonal: true, types: personal },
+    { title: text(personal.length === 0 ? 'types' : 'otherTypes'), isPersonal: false, types: others },
   ].filter(({ types }) => types.length > 0);
 }
 
@@ -94,9 +93,9 @@ function TypeRow({
   return (
     <li ref={ref} tabIndex={-1} className={style['line']}>
       <RowWords>{scopeTitle(scope)}</RowWords>
-      <span className={`${style['soft']} ${days === null ? style['unknown'] : ''}`}>
+      <small className={days === null ? style['unknown'] : undefined}>
         {days === null ? text('lastReadToday') : lastReadOf(grant, scope, days)}
-      </span>
+      </small>
     </li>
   );
 }

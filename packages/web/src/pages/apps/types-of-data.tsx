@@ -8,7 +8,7 @@ import { findReaders } from '../../ui/readers.ts';
 import { Rows, RowWords } from '../../ui/rows.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import style from './apps.module.css';
-import { Rich, text } from './texts.ts';
+import { text } from './texts.ts';
 
 /** The other view of the connections, folded: which apps can read each type of data, also through summaries. */
 export function TypesOfData({ grants }: { readonly grants: readonly Grant[] }) {
@@ -25,13 +25,12 @@ export function TypesOfData({ grants }: { readonly grants: readonly Grant[] }) {
               <RowWords>
                 <h3>{scopeTitle(scope)}</h3>
                 {readers.map(({ grant: { id, app }, through }) => (
-                  <div key={id} className={`${style['soft']} ${style['target']}`}>
+                  <div key={id} className={style['target']}>
                     <Link href={`/apps/${id}`}>{appTitle(app)}</Link>{' '}
                     {through.length === 0 ? null : (
-                      <Rich
-                        id="throughSummaries"
-                        values={{ summaries: formatList(through.map(scopeTitle)) }}
-                      />
+                      <small>
+                        {text('throughSummaries', { summaries: formatList(through.map(scopeTitle)) })}
+                      </small>
                     )}
                   </div>
                 ))}

@@ -45,13 +45,13 @@ export function AppPage({
         if (shown === undefined) return <NoSuchPage />;
         return (
           <>
-            <BackLink to="/console">{text('title')}</BackLink>
+            <BackLink to="/console">{text('appsShort')}</BackLink>
             <PageHeading
               title={app.name}
               page={text(shown.title)}
-              lead={<AppStatusTag app={app} />}
               actions={
                 <Row>
+                  <AppStatusTag app={app} />
                   <code>{clientId}</code>
                   <CopyButton value={clientId}>{text('copyId')}</CopyButton>
                 </Row>

@@ -18,7 +18,7 @@ export function AppsPage() {
   return (
     <>
       <PageHeading
-        title={text('title')}
+        title={text('appsShort')}
         actions={
           apps.data?.mayRegister === false ? null : (
             <ButtonLink to="/console/new" kind="primary">

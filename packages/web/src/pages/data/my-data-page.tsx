@@ -2,7 +2,6 @@ import { SCOPES, type Scope, SUMMARY_SCOPES } from '@phds/catalog/scopes';
 import { useGrants } from '../../api/grants.ts';
 import { toArchivePath, useOverview } from '../../api/preview.ts';
 import type { HeldData } from '../../api/resources.ts';
-import { text as frameText } from '../../texts/frame.ts';
 import { ButtonAnchor } from '../../ui/button.tsx';
 import { Row, Soft, Stack } from '../../ui/card.tsx';
 import { BackLink, Narrow, PageHeading } from '../../ui/layout.tsx';
@@ -21,7 +20,7 @@ export function MyDataPage() {
   const overview = useOverview();
   return (
     <Narrow>
-      <PageHeading title={frameText('data')} lead={text('lead')} />
+      <PageHeading title={text('data')} lead={text('lead')} />
       <Stack>
         <Row>
           {/* Browsers without Fetch Metadata show by the Referer that one of our own pages asks. */}
@@ -102,7 +101,7 @@ function Type({
 export function DataOfTypePage({ scope }: { readonly scope: Scope }) {
   return (
     <>
-      <BackLink to="/data">{frameText('data')}</BackLink>
+      <BackLink to="/data">{text('data')}</BackLink>
       <PageHeading title={scopeTitle(scope)} lead={text('lead')} />
       <Stack>
         <ScopePreview scope={scope} />

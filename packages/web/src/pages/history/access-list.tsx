@@ -8,7 +8,6 @@ import { Rows, RowWords } from '../../ui/rows.tsx';
 import { recordedTitles } from '../../ui/scopes.ts';
 import { Pages, useFilteredPage } from '../../ui/table.tsx';
 import { formatClock } from '../../ui/time.tsx';
-import style from './day-list.module.css';
 import { text } from './texts.ts';
 
 /** Accesses of one app on one day, newest first, in pages; equal ones that follow each other are one row. */
@@ -27,7 +26,7 @@ export function AccessList({ filter }: { readonly filter: AccessFilter }) {
                 <li key={reads[0].id}>
                   <RowWords>
                     {formatList(recordedTitles([reads[0]]))} <Blocked access={reads[0]} />
-                    <div className={style['soft']}>{readsText(reads)}</div>
+                    <Soft>{readsText(reads)}</Soft>
                   </RowWords>
                 </li>
               ))}

@@ -32,7 +32,7 @@ export function DayChart({
       >
         <DataTable
           title={text('chartTitle')}
-          columns={[text('day'), text('shared'), text('blocked')]}
+          columns={[text('chartDay'), text('shared'), text('blocked')]}
           rows={() =>
             sumByDay(days).map(({ date, released, refused }) => [
               formatDate(date),

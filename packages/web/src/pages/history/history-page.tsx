@@ -54,7 +54,7 @@ export function HistoryPage() {
   return (
     <>
       <PageHeading
-        title={text('title')}
+        title={text('history')}
         lead={text('lead')}
         actions={<ExportButton filter={toFilter(period)}>{text('export')}</ExportButton>}
       />

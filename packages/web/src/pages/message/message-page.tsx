@@ -1,5 +1,4 @@
 import type { PageMessage, PageMessageCode, WayBack } from '@phds/catalog/page-messages';
-import { text as frameText } from '../../texts/frame.ts';
 import { ButtonAnchor, ButtonLink } from '../../ui/button.tsx';
 import { Soft } from '../../ui/card.tsx';
 import { Narrow } from '../../ui/layout.tsx';
@@ -32,11 +31,11 @@ export function MessagePage({ message }: { readonly message: PageMessage }) {
         {wayBack === undefined ? null : <BackToApp wayBack={wayBack} />}
         {signIn === undefined ? null : (
           <ButtonAnchor kind="primary" href={signIn}>
-            {code === 'SIGN_IN_ENDED' ? text('signInAgain') : frameText('tryAgain')}
+            {code === 'SIGN_IN_ENDED' ? text('signInAgain') : text('tryAgain')}
           </ButtonAnchor>
         )}
         {code === 'AUTHORIZATION_LINK_INVALID' ? <LinkFaults /> : null}
-        {wayBack === undefined ? <ButtonLink to="/">{frameText('toStart')}</ButtonLink> : null}
+        {wayBack === undefined ? <ButtonLink to="/">{text('toStart')}</ButtonLink> : null}
         <Soft>
           <Rich
             id={requestId === undefined ? 'code' : 'codeAndRequest'}

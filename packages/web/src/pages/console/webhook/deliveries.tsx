@@ -67,9 +67,9 @@ function DeliveryEntry({ clientId, delivery }: { readonly clientId: string; read
     <details className={style['delivery']}>
       <summary>
         <code>{type}</code> <StateTag state={state} />{' '}
-        <span className={style['time']}>
+        <small>
           <PreciseInstant at={createdAt} />
-        </span>
+        </small>
       </summary>
       <Stack>
         <Facts
