@@ -5,9 +5,8 @@ import {
   readProfile,
   toProfile,
 } from '@phds/catalog/app-profile';
-import { execute, select } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import sql, { type Sql } from 'sql-template-tag';
 
 /** An app as reported by authorization. */
 export interface ReportedApp extends Profile {
@@ -48,38 +47,24 @@ const withTexts = <Row extends object>({
   ...readProfile(profile),
 });
 
+const TAKE = readStatement(new URL('store/sql/take-profile.sql', import.meta.url));
+const KEEP_VERSION = readStatement(new URL('store/sql/keep-version.sql', import.meta.url));
+const FIND_VERSIONS = readStatement(new URL('store/sql/find-versions.sql', import.meta.url));
+
 /**
  * Stores the profile reported by authorization unless a newer one is known, because reports may arrive out of order. Returns the
  * current version. The transaction holds a lock on the app's row, so that versions are added in sequence.
  */
 export async function takeProfile(tx: pg.ClientBase, app: ReportedApp): Promise<ShownVersion> {
-  const { clientId } = app;
-  const reported = sql`${toProfile((field) => app[field])}::jsonb, ${app.updatedAt}::timestamptz`;
-  await execute(tx)`
-    UPDATE app SET (profile, profile_updated_at) = ROW(${reported})
-    WHERE client_id = ${clientId} AND profile_updated_at <= ${app.updatedAt}::timestamptz
-      AND (profile, profile_updated_at) IS DISTINCT FROM (${reported})`;
-  return keepVersion(tx, clientId);
-}
-
-/** Adds the app's profile as a version unless it is already the latest, and returns the latest. */
-async function keepVersion(tx: pg.ClientBase, clientId: string): Promise<ShownVersion> {
-  const [kept] = await select<Stored<ShownVersion>>(tx)`
-    WITH present AS (
-      SELECT profile FROM app WHERE client_id = ${clientId}
-    ), latest AS (
-      SELECT version, profile FROM app_profile WHERE client_id = ${clientId} ORDER BY version DESC LIMIT 1
-    ), added AS (
-      INSERT INTO app_profile (client_id, version, since, profile)
-      SELECT ${clientId}, coalesce((SELECT version FROM latest), 0) + 1, statement_timestamp(), profile
-      FROM (SELECT profile FROM present EXCEPT SELECT profile FROM latest) changed
-      RETURNING version
-    ), dropped AS (
-      DELETE FROM app_profile
-      WHERE client_id = ${clientId} AND version BETWEEN 2 AND (SELECT version - ${KEPT_VERSIONS}::int FROM added)
-    )
-    SELECT coalesce((SELECT version FROM added), (SELECT version FROM latest)) AS version, profile
-    FROM present`;
+  const { clientId, updatedAt } = app;
+  await runStatement(
+    tx,
+    TAKE,
+    clientId,
+    toProfile((field) => app[field]),
+    updatedAt,
+  );
+  const [kept] = await queryRows<Stored<ShownVersion>>(tx, KEEP_VERSION, clientId, KEPT_VERSIONS);
   if (kept === undefined) throw new Error(`app ${clientId} is gone although its row is locked`);
   return withTexts(kept);
 }
@@ -89,9 +74,8 @@ export async function findVersions(
   pool: pg.Pool,
   clientIds: readonly string[],
 ): Promise<ReadonlyMap<string, ProfileVersion[]>> {
-  const rows = await select<Stored<ProfileVersion> & { clientId: string }>(pool)`
-      SELECT client_id AS "clientId", version, since, profile FROM app_profile
-      WHERE client_id = ANY(${[...new Set(clientIds)]}::text[]) ORDER BY version`;
+  type Version = Stored<ProfileVersion> & { clientId: string };
+  const rows = await queryRows<Version>(pool, FIND_VERSIONS, [...new Set(clientIds)]);
   return Map.groupBy(rows.map(withTexts), ({ clientId }) => clientId);
 }
 
@@ -103,9 +87,15 @@ export interface AppAsShown extends ShownApp {
   readonly updatedAt: undefined;
 }
 
-/** The app `a` as an AppAsShown, from the profile in a column. */
-export const asShown = (shownApp: Sql) =>
-  sql`${shownApp} || jsonb_build_object('clientId', a.client_id, 'ownerId', a.owner_id)`;
+/** The app of a row, as the person saw it. */
+export function asShown(row: {
+  readonly shownApp: ShownApp;
+  readonly clientId: string;
+  readonly ownerId: string;
+}): AppAsShown {
+  const { shownApp, clientId, ownerId } = row;
+  return { ...shownApp, clientId, ownerId, updatedAt: undefined };
+}
 
 /** A change that an app made to its profile. */
 export interface AppChange {

@@ -10,23 +10,26 @@ import {
 } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
-import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import {
+  queryRows,
+  readStatement,
+  runStatement,
+  type Statement,
+  transact,
+} from '@phds/service-kit/postgres/sql';
 import type { UserOf } from '@phds/service-kit/rpc/context';
 import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
 import type { UnaryRpcs } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
-import sql, { empty, type Sql } from 'sql-template-tag';
-import { type AppAsShown, asShown, type ReportedApp, type ShownApp, takeProfile } from './app-profiles.ts';
+import { asShown, type ReportedApp, type ShownApp, takeProfile } from './app-profiles.ts';
+import { lockApp } from './apps.ts';
 import { refuseExtension, refuseFinal } from './decision.ts';
-import { JOIN_MARGIN_SECONDS, SUSPENDED } from './grant-rows.ts';
+import { JOIN_MARGIN_SECONDS } from './grant-rows.ts';
 import { parseReportedApp } from './ledger.ts';
 import { parseKnownId, parseName, parseScopes, parseText } from './parameters.ts';
 import {
   type ConsentRequest,
   lockPending,
-  PENDING_COLUMNS,
-  PENDING_FROM,
-  PENDING_STATUS,
   type PendingStatus,
   readPending,
   type StoredApproval,
@@ -39,6 +42,18 @@ interface OpeningRequest extends ConsentRequest {
   /** A keyed hash of the client's network; empty when unknown, and when the app was authenticated. */
   readonly network: string;
 }
+
+const CLAIM = readStatement(new URL('store/sql/claim-approval.sql', import.meta.url));
+const FIND = readStatement(new URL('store/sql/find-approval.sql', import.meta.url));
+const LIST = readStatement(new URL('store/sql/list-approvals.sql', import.meta.url));
+const COUNT = readStatement(new URL('store/sql/count-approvals.sql', import.meta.url));
+const EXTEND = readStatement(new URL('store/sql/extend-approval.sql', import.meta.url));
+const RELEASE = readStatement(new URL('store/sql/release-approval.sql', import.meta.url));
+const FIND_OPENING = readStatement(new URL('store/sql/find-opening.sql', import.meta.url));
+const COUNT_LIVE = readStatement(new URL('store/sql/count-live-approvals.sql', import.meta.url));
+const COUNT_ANONYMOUS = readStatement(new URL('store/sql/count-anonymous-opening.sql', import.meta.url));
+const INSERT = readStatement(new URL('store/sql/insert-approval.sql', import.meta.url));
+const REMOVE_ANONYMOUS = readStatement(new URL('store/sql/remove-anonymous-approvals.sql', import.meta.url));
 
 interface Parts {
   readonly pools: { readonly ordinary: pg.Pool };
@@ -64,13 +79,8 @@ export function approvalRpcs({ pools: { ordinary: pool }, maxLivePerApp, userOf 
     async getPendingApproval(request, context) {
       const userId = await userOf(context);
       const id = parseKnownId('apr', request.id);
-      const claimed = sql`p.claimed_by = ${userId}`;
-      const visible = request.withoutClaiming ? sql`(${claimed} OR p.claimed_by IS NULL)` : claimed;
-      if (!request.withoutClaiming)
-        await execute(
-          pool,
-        )`UPDATE pending_approval SET claimed_by = ${userId} WHERE id = ${id} AND claimed_by IS NULL`;
-      const [view] = await selectViews(pool, userId, sql`p.id = ${id} AND ${visible}`, empty);
+      if (!request.withoutClaiming) await runStatement(pool, CLAIM, id, userId);
+      const [view] = await selectViews(pool, FIND, userId, id, request.withoutClaiming);
       if (view === undefined) throw notFound();
       return { pendingApproval: toMessage(PendingApprovalSchema, view) };
     },
@@ -118,10 +128,7 @@ async function extend(tx: pg.ClientBase, id: string, userId: string): Promise<Da
   const { pending } = await readPending(tx, id);
   if (pending.claimedBy === null) throw notFound();
   refuseExtension(pending);
-  const [extended] = await select<{ expiresAt: Date }>(tx)`
-    UPDATE pending_approval
-    SET expires_at = statement_timestamp() + make_interval(secs => ${PENDING_APPROVAL_SECONDS}::int), extensions = extensions + 1
-    WHERE id = ${id} RETURNING expires_at AS "expiresAt"`;
+  const [extended] = await queryRows<{ expiresAt: Date }>(tx, EXTEND, id, PENDING_APPROVAL_SECONDS);
   if (extended === undefined) throw notFound();
   return extended.expiresAt;
 }
@@ -130,18 +137,14 @@ async function release(tx: pg.ClientBase, id: string, userId: string): Promise<v
   await lockPending(tx, id, userId);
   const { pending } = await readPending(tx, id);
   refuseFinal(pending);
-  await execute(tx)`UPDATE pending_approval SET claimed_by = NULL WHERE id = ${id}`;
+  await runStatement(tx, RELEASE, id);
 }
 
 /** Those claimed by the user, and unclaimed ones of the user's apps. */
 export async function listApprovals(pool: pg.Pool, userId: string, status: PendingStatus | null, page: Page) {
-  const own = sql`(p.claimed_by = ${userId} OR (p.claimed_by IS NULL
-    AND p.client_id IN (SELECT client_id FROM app WHERE owner_id = ${userId})))`;
-  const where = status === null ? own : sql`${own} AND ${PENDING_STATUS} = ${status}`;
-  const paging = sql`ORDER BY p.created_at DESC, p.id DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}`;
   const [items, counted] = await Promise.all([
-    selectViews(pool, userId, where, paging),
-    select<{ total: number }>(pool)`SELECT count(*)::int AS total FROM ${PENDING_FROM} WHERE ${where}`,
+    selectViews(pool, LIST, userId, status, page.pageSize, offsetOf(page)),
+    queryRows<{ total: number }>(pool, COUNT, userId, status),
   ]);
   return { items, total: counted[0]?.total ?? 0 };
 }
@@ -152,14 +155,11 @@ const MAX_REMOVED = 100;
 /** Locks the app's row, so that openings and status changes of one app happen in sequence. */
 async function open(tx: pg.ClientBase, request: OpeningRequest, maxLive: number) {
   const { clientId } = request.app;
-  const [app] = await select<{ status: string; epoch: number }>(tx)`
-    SELECT status, epoch FROM app WHERE client_id = ${clientId} FOR NO KEY UPDATE`;
+  const app = await lockApp(tx, clientId);
   if (app?.status !== 'active' || app.epoch !== request.appEpoch) {
     throw new AppError('app_not_active', 'The app is not active.');
   }
-  const [known] = await select<{ clientId: string; expiresAt: Date }>(
-    tx,
-  )`SELECT client_id AS "clientId", expires_at AS "expiresAt" FROM pending_approval WHERE id = ${request.id}`;
+  const [known] = await queryRows<{ clientId: string; expiresAt: Date }>(tx, FIND_OPENING, request.id);
   if (known !== undefined && known.clientId !== clientId) throw idTaken();
   if (known !== undefined) return { expiresAt: timestampFromDate(known.expiresAt), removedIds: [] };
   if (request.clientAuthenticated) await refuseTooMany(tx, request, maxLive);
@@ -184,11 +184,8 @@ async function refuseTooMany(
   { app: { clientId }, appEpoch }: OpeningRequest,
   maxLive: number,
 ): Promise<void> {
-  const [live] = await select<{ count: number; wait: number | null }>(tx)`
-    SELECT count(*)::int AS count, ceil(extract(epoch FROM min(expires_at) - statement_timestamp()))::int AS wait
-    FROM pending_approval
-    WHERE client_id = ${clientId} AND expires_at > statement_timestamp() AND decision IS NULL
-      AND client_authenticated AND app_epoch = ${appEpoch} AND extensions = 0`;
+  type Live = { count: number; wait: number | null };
+  const [live] = await queryRows<Live>(tx, COUNT_LIVE, clientId, appEpoch);
   if (live === undefined || live.count < maxLive) return;
   throw new AppError('rate_limited', 'Too many requests of this app wait for a decision.', {
     retryAfterSeconds: Math.max(1, live.wait ?? 1),
@@ -196,9 +193,7 @@ async function refuseTooMany(
 }
 
 async function countAnonymous(tx: pg.ClientBase, clientId: string): Promise<string> {
-  const [app] = await select<{ number: string }>(tx)`
-    UPDATE app SET anonymous_openings = anonymous_openings + 1 WHERE client_id = ${clientId}
-    RETURNING anonymous_openings AS number`;
+  const [app] = await queryRows<{ number: string }>(tx, COUNT_ANONYMOUS, clientId);
   if (app === undefined) throw new Error(`app ${clientId} is gone although its row is locked`);
   return app.number;
 }
@@ -208,41 +203,24 @@ async function insert(
   request: OpeningRequest & { readonly shownApp: ShownApp },
   anonymousNumber: string | null,
 ): Promise<Date> {
-  const [opened] = await select<{ expiresAt: Date }>(tx)`
-    INSERT INTO pending_approval (id, client_id, app_epoch, redirect_host, scopes, purpose, client_authenticated,
-      anonymous_number, network, shown_app, created_at, expires_at)
-    VALUES (${request.id}, ${request.app.clientId}, ${request.appEpoch}, ${request.redirectHost},
-      ${request.scopes}::text[], ${request.purpose}, ${request.clientAuthenticated}, ${anonymousNumber}::bigint,
-      ${request.network}, ${JSON.stringify(request.shownApp)}::jsonb, statement_timestamp(), statement_timestamp() + make_interval(secs => ${PENDING_APPROVAL_SECONDS}::int))
-    ON CONFLICT (id) DO NOTHING
-    RETURNING expires_at AS "expiresAt"`;
+  const { id, app, appEpoch, redirectHost, scopes, purpose, clientAuthenticated, network, shownApp } =
+    request;
+  const about = [id, app.clientId, appEpoch, redirectHost, scopes, purpose, clientAuthenticated];
+  const values = [...about, anonymousNumber, network, shownApp, PENDING_APPROVAL_SECONDS];
+  const [opened] = await queryRows<{ expiresAt: Date }>(tx, INSERT, ...values);
   if (opened === undefined) throw idTaken();
   return opened.expiresAt;
 }
 
-/**
- * Removes unclaimed anonymous approvals above a number. The newest of each network is kept first, then the second newest of each, and so on, so
- * that a network loses its newest only when `maxLive` others have one. Those locked by a claim or decision are kept. The keys are arrays,
- * so that Postgres evaluates the subqueries once.
- */
+/** Removes unclaimed anonymous approvals above a number, and returns their ids. */
 async function removeAnonymous(tx: pg.ClientBase, clientId: string, maxLive: number): Promise<string[]> {
-  const removed = await select<{ id: string }>(tx)`
-    DELETE FROM pending_approval WHERE id = ANY(ARRAY(
-      SELECT id FROM pending_approval WHERE claimed_by IS NULL AND id = ANY(ARRAY(
-        SELECT id FROM (
-          SELECT id, anonymous_number, expires_at <= statement_timestamp() AS ended,
-            row_number() OVER (PARTITION BY network ORDER BY anonymous_number DESC) AS place
-          FROM pending_approval
-          WHERE client_id = ${clientId} AND claimed_by IS NULL AND anonymous_number IS NOT NULL) unclaimed
-        ORDER BY ended, place, anonymous_number DESC OFFSET ${maxLive} LIMIT ${MAX_REMOVED}))
-      FOR UPDATE SKIP LOCKED))
-    RETURNING id`;
+  const removed = await queryRows<{ id: string }>(tx, REMOVE_ANONYMOUS, clientId, maxLive, MAX_REMOVED);
   return removed.map(({ id }) => id);
 }
 
 /** The live grant that an approval would join; its fields are null when there is none. */
 interface ViewRow extends StoredApproval {
-  readonly app: AppAsShown;
+  readonly ownerId: string;
   readonly liveGrantId: string | null;
   readonly liveScopes: Scope[];
   readonly liveExpiresAt: Date;
@@ -250,21 +228,14 @@ interface ViewRow extends StoredApproval {
   readonly liveAppName: string;
 }
 
-/** As shown to the person. */
-async function selectViews(pool: pg.Pool, userId: string, where: Sql, paging: Sql) {
-  const rows = await select<ViewRow>(pool)`
-    SELECT ${PENDING_COLUMNS}, ${asShown(sql`p.shown_app`)} AS app,
-      g.id AS "liveGrantId", g.scopes AS "liveScopes", g.expires_at AS "liveExpiresAt",
-      to_char(g.data_from, 'YYYY-MM-DD') AS "liveDataFrom", shown_app_of(g.id, 'infinity')->>'name' AS "liveAppName"
-    FROM ${PENDING_FROM}
-    LEFT JOIN consent_grant g ON g.user_id = ${userId} AND g.client_id = p.client_id AND g.closed_at IS NULL
-      AND g.app_epoch = a.epoch AND NOT ${SUSPENDED}
-      AND g.expires_at > statement_timestamp() + make_interval(secs => ${JOIN_MARGIN_SECONDS}::int)
-    WHERE ${where} ${paging}`;
+/** As shown to the person, by a statement that takes further values. */
+async function selectViews(pool: pg.Pool, statement: Statement, userId: string, ...values: unknown[]) {
+  const rows = await queryRows<ViewRow>(pool, statement, userId, JOIN_MARGIN_SECONDS, ...values);
   return rows.map((row) => {
     const connection = toConnection(row);
     return {
       ...row,
+      app: asShown(row),
       requestedScopes: row.scopes.map((scope) => {
         return { scope, alreadyShared: connection?.scopes.includes(scope) ?? false };
       }),

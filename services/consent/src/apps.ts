@@ -1,12 +1,10 @@
 import { toProfile } from '@phds/catalog/app-profile';
 import { notFound } from '@phds/service-kit/errors';
-import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement, runStatement, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import sql from 'sql-template-tag';
 import { type ReportedApp, takeProfile } from './app-profiles.ts';
 import type { Change } from './changes.ts';
 import type { EvictionPublisher } from './redis-evictions.ts';
-import { ENDED, wanting } from './webhooks/events.ts';
 
 /** Whether an app may act: `active`, `suspended` (reversible), `revoked` (permanently ends everything issued so far). */
 export type AppStatus = 'active' | 'suspended' | 'revoked';
@@ -48,6 +46,13 @@ interface LockCommand extends AppCommand {
   /** Null lifts the lock. */
   readonly lock: Pick<AppLock, 'kind' | 'reason'> | null;
 }
+
+const ADD = readStatement(new URL('store/sql/add-app.sql', import.meta.url));
+const LOCK = readStatement(new URL('store/sql/lock-app.sql', import.meta.url));
+const FIND = readStatement(new URL('store/sql/find-app-state.sql', import.meta.url));
+const SET_OWNER = readStatement(new URL('store/sql/set-app-owner.sql', import.meta.url));
+const SET_STATUS = readStatement(new URL('store/sql/set-app-status.sql', import.meta.url));
+const SET_LOCK = readStatement(new URL('store/sql/set-app-lock.sql', import.meta.url));
 
 interface Parts {
   readonly pools: { readonly ordinary: pg.Pool; readonly revocations: pg.Pool };
@@ -91,39 +96,19 @@ export function createApps({ pools: { ordinary, revocations }, change, evictions
       changeState(null, command.clientId, () => setLock(revocations, command)),
     setOwner: (clientId: string, ownerId: string) =>
       change(null, async () => {
-        const changed = await execute(
-          revocations,
-        )`UPDATE app SET owner_id = ${ownerId} WHERE client_id = ${clientId}`;
+        const changed = await runStatement(revocations, SET_OWNER, clientId, ownerId);
         if (changed === 0) throw notFound();
       }),
   };
 }
 
-/**
- * If the ledger is behind `known`, even the same status is set: a lost status in between may have been different. While the app is locked,
- * the status of the developer is also the one to return to.
- */
+/** A lost status in between may have been different, so even the same status is set if the ledger is behind `known`. */
 async function setStatus(
   pool: pg.Pool,
   { clientId, status, expectedRevision, known }: StatusCommand,
 ): Promise<Row | undefined> {
-  const [changed] = await select<Row>(pool)`
-    WITH changed AS (
-      UPDATE app SET status = ${status}, revision = greatest(revision, ${known.revision}::int) + 1,
-        status_changed_at = CASE WHEN status = ${status} THEN status_changed_at ELSE statement_timestamp() END,
-        epoch = greatest(epoch, ${known.epoch}::int) + CASE WHEN ${status} = 'revoked' THEN 1 ELSE 0 END,
-        unlocked_status = CASE WHEN lock_kind IS NULL THEN NULL ELSE ${status} END
-      WHERE client_id = ${clientId} AND (lock_kind IS NULL OR ${status} <> 'active')
-        AND (coalesce(unlocked_status, status) <> ${status} OR ${isBehind(known)})
-        AND (${expectedRevision}::int IS NULL OR revision = ${expectedRevision}::int)
-      RETURNING *
-    ), begun AS (${BEGUN}), told AS (
-      INSERT INTO webhook_fanout (client_id, ended_at)
-      SELECT changed.client_id, statement_timestamp() FROM changed
-      WHERE changed.status = 'revoked' AND EXISTS (SELECT FROM ${wanting(ENDED, sql`changed`)})
-      ON CONFLICT DO NOTHING
-    )
-    SELECT ${APP_STATE} FROM changed`;
+  const values = [clientId, status, expectedRevision, known.revision, known.epoch];
+  const [changed] = await queryRows<Row>(pool, SET_STATUS, ...values);
   return changed;
 }
 
@@ -131,25 +116,9 @@ async function setLock(
   pool: pg.Pool,
   { clientId, lock, expectedRevision, known }: LockCommand,
 ): Promise<Row | undefined> {
-  const kind = lock?.kind ?? null;
-  const reason = lock?.reason ?? null;
-  const status = sql`
-    CASE WHEN ${kind}::text IS NULL THEN coalesce(unlocked_status, status)
-      WHEN status = 'active' THEN 'suspended' ELSE status END`;
-  const [changed] = await select<Row>(pool)`
-    WITH changed AS (
-      UPDATE app SET status = ${status}, revision = greatest(revision, ${known.revision}::int) + 1,
-        status_changed_at = CASE WHEN status = ${status} THEN status_changed_at ELSE statement_timestamp() END,
-        epoch = greatest(epoch, ${known.epoch}::int), lock_kind = ${kind}, lock_reason = ${reason},
-        locked_at = CASE WHEN ${kind}::text IS NULL THEN NULL WHEN lock_kind = ${kind} THEN locked_at
-          ELSE statement_timestamp() END,
-        unlocked_status = CASE WHEN ${kind}::text IS NULL THEN NULL ELSE coalesce(unlocked_status, status) END
-      WHERE client_id = ${clientId}
-        AND (lock_kind IS DISTINCT FROM ${kind} OR lock_reason IS DISTINCT FROM ${reason} OR ${isBehind(known)})
-        AND (${expectedRevision}::int IS NULL OR revision = ${expectedRevision}::int)
-      RETURNING *
-    ), begun AS (${BEGUN})
-    SELECT ${APP_STATE} FROM changed`;
+  const set = [lock?.kind ?? null, lock?.reason ?? null];
+  const values = [clientId, ...set, expectedRevision, known.revision, known.epoch];
+  const [changed] = await queryRows<Row>(pool, SET_LOCK, ...values);
   return changed;
 }
 
@@ -159,18 +128,6 @@ interface Row extends Omit<AppState, 'lock'> {
   readonly since: Date;
 }
 
-const APP_STATE = sql`status, epoch, revision, status_changed_at AS "statusChangedAt",
-  lock_kind AS kind, lock_reason AS reason, locked_at AS since`;
-
-/** Records the start of each epoch of the app that was changed. */
-const BEGUN = sql`
-  INSERT INTO app_epoch (client_id, epoch, started_at)
-  SELECT client_id, number, statement_timestamp() FROM changed, generate_series(2, epoch) AS number
-  ON CONFLICT DO NOTHING`;
-
-const isBehind = ({ revision, epoch }: StatusCommand['known']) =>
-  sql`(revision < ${revision}::int OR epoch < ${epoch}::int)`;
-
 function toAppState(row: Row | undefined): AppState | null {
   if (row === undefined) return null;
   const { kind, reason, since, ...state } = row;
@@ -179,20 +136,28 @@ function toAppState(row: Row | undefined): AppState | null {
 
 async function put(tx: pg.ClientBase, app: ReportedApp): Promise<AppState> {
   const { clientId, ownerId, updatedAt } = app;
-  await execute(tx)`
-    INSERT INTO app (client_id, owner_id, profile, profile_updated_at)
-    VALUES (${clientId}, ${ownerId}, ${toProfile((field) => app[field])}, ${updatedAt})
-    ON CONFLICT (client_id) DO NOTHING`;
-  const [row] = await select<Row>(tx)`
-    SELECT ${APP_STATE} FROM app WHERE client_id = ${clientId} FOR NO KEY UPDATE`;
-  const state = toAppState(row);
+  await runStatement(
+    tx,
+    ADD,
+    clientId,
+    ownerId,
+    toProfile((field) => app[field]),
+    updatedAt,
+  );
+  const state = await lockApp(tx, clientId);
   if (state === null) throw new Error(`app ${clientId} is gone although it was just put`);
   await takeProfile(tx, app);
   return state;
 }
 
+/** Locks the app's row, so that openings and status changes of one app happen in sequence. */
+export async function lockApp(tx: pg.ClientBase, clientId: string): Promise<AppState | null> {
+  const [row] = await queryRows<Row>(tx, LOCK, clientId);
+  return toAppState(row);
+}
+
 /** In a separate statement, which sees the commit of a concurrent call that the change may have waited for. */
 async function findAppState(pool: pg.Pool, clientId: string): Promise<AppState | null> {
-  const [row] = await select<Row>(pool)`SELECT ${APP_STATE} FROM app WHERE client_id = ${clientId}`;
+  const [row] = await queryRows<Row>(pool, FIND, clientId);
   return toAppState(row);
 }

@@ -1,7 +1,7 @@
 import type { Language } from '@phds/catalog/languages';
 import { type Scope, scopeTexts } from '@phds/catalog/scopes';
 import { newId } from '@phds/service-kit/ids';
-import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement, runStatement, transact } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
 import type { AppStatus } from './apps.ts';
@@ -14,15 +14,7 @@ import {
   decideApproval,
   decideDenial,
 } from './decision.ts';
-import {
-  GRANT_COLUMNS,
-  GRANT_FROM,
-  type Grant,
-  type GrantRow,
-  JOIN_MARGIN_SECONDS,
-  SUSPENDED,
-  toGrant,
-} from './grant-rows.ts';
+import { type Grant, type GrantRow, JOIN_MARGIN_SECONDS, toGrant } from './grant-rows.ts';
 import { lockPending, readPending } from './pending-approvals.ts';
 import { keepPerson } from './people.ts';
 import type { EvictionPublisher } from './redis-evictions.ts';
@@ -52,6 +44,17 @@ interface Approved {
   /** Whether an existing live grant was changed. */
   readonly joined: boolean;
 }
+
+const LOCK_PAIR = readStatement(new URL('store/sql/lock-pair.sql', import.meta.url));
+const SHARE_APP = readStatement(new URL('store/sql/share-app.sql', import.meta.url));
+const LOCK_OPEN_GRANT = readStatement(new URL('store/sql/lock-open-grant.sql', import.meta.url));
+const READ_OPEN_GRANT = readStatement(new URL('store/sql/read-open-grant.sql', import.meta.url));
+const CHANGE_GRANT = readStatement(new URL('store/sql/change-grant.sql', import.meta.url));
+const CLOSE_GRANT = readStatement(new URL('store/sql/close-grant.sql', import.meta.url));
+const INSERT_PERSON = readStatement(new URL('store/sql/insert-person.sql', import.meta.url));
+const INSERT_GRANT = readStatement(new URL('store/sql/insert-grant.sql', import.meta.url));
+const MARK_APPROVED = readStatement(new URL('store/sql/mark-approved.sql', import.meta.url));
+const DENY = readStatement(new URL('store/sql/deny-approval.sql', import.meta.url));
 
 interface Parts {
   readonly pools: { readonly ordinary: pg.Pool };
@@ -173,25 +176,18 @@ async function deny(tx: pg.ClientBase, pendingId: string, userId: string): Promi
   const { pending, now } = await readPending(tx, pendingId);
   const deniedBefore = decideDenial(pending);
   if (deniedBefore !== null) return deniedBefore;
-  await execute(tx)`
-    UPDATE pending_approval SET decision = 'denied', decided_at = ${now}, claimed_by = ${userId} WHERE id = ${pendingId}`;
+  await runStatement(tx, DENY, pendingId, userId, now);
   return now;
 }
 
 /** Facts are read by separate statements after the locks, in a fresh snapshot with the current clock. */
 async function lockFacts(tx: pg.ClientBase, command: ApproveCommand, clientId: string): Promise<LockedFacts> {
   const { userId, pendingId } = command;
-  // While there is no grant yet, a row lock could not prevent a second one.
-  const pair = JSON.stringify([userId, clientId]);
-  await execute(tx)`SELECT pg_advisory_xact_lock(hashtextextended(${pair}, 0))`;
-  const [app] = await select<{ status: AppStatus }>(tx)`
-    SELECT status FROM app WHERE client_id = ${clientId} FOR SHARE`;
+  await runStatement(tx, LOCK_PAIR, JSON.stringify([userId, clientId]));
+  const [app] = await queryRows<{ status: AppStatus }>(tx, SHARE_APP, clientId);
   if (app === undefined) throw new Error(`pending approval ${pendingId} has no app`);
-  await execute(tx)`
-    SELECT 1 FROM consent_grant WHERE user_id = ${userId} AND client_id = ${clientId} AND closed_at IS NULL FOR UPDATE`;
-  const [row] = await select<GrantRow & { suspended: boolean }>(tx)`
-    SELECT ${GRANT_COLUMNS}, ${SUSPENDED} AS suspended FROM ${GRANT_FROM}
-    WHERE g.user_id = ${userId} AND g.client_id = ${clientId} AND g.closed_at IS NULL`;
+  await runStatement(tx, LOCK_OPEN_GRANT, userId, clientId);
+  const [row] = await queryRows<GrantRow & { suspended: boolean }>(tx, READ_OPEN_GRANT, userId, clientId);
   const openGrant = row === undefined ? null : toGrant(row);
   const facts = await readPending(tx, pendingId);
   // A grant that a restore may have brought back is not joined; the new decision ends it, whatever is confirmed later.
@@ -218,24 +214,16 @@ async function writeGrant(
       // For the deployment, all that an approval changes is one event.
       return writeNarrowed(tx, joins, terms, null);
     }
-    await execute(tx)`
-      UPDATE consent_grant SET scopes = ${terms.scopes}::text[], expires_at = ${terms.expiresAt},
-        data_from = ${terms.dataFrom}::date WHERE id = ${joins}`;
+    await runStatement(tx, CHANGE_GRANT, joins, terms.scopes, terms.expiresAt, terms.dataFrom);
     return;
   }
-  if (openGrant !== null) {
-    // Ends a grant in its last seconds, or a suspended one, so that scopes missing from the new approval do not remain in it.
-    await execute(tx)`
-      UPDATE consent_grant SET closed_at = ${now}, expires_at = least(expires_at, ${now}) WHERE id = ${openGrant.id}`;
-  }
-  await execute(tx)`INSERT INTO person (user_id) VALUES (${grant.userId}) ON CONFLICT DO NOTHING`;
-  await execute(tx)`
-    INSERT INTO consent_grant (id, user_id, user_ref, client_id, app_epoch, scopes, granted_at, expires_at, data_from,
-      restore_number)
-    SELECT ${grant.grantId}, user_id, user_ref, ${grant.clientId}, ${grant.appEpoch}, ${terms.scopes}::text[],
-      ${now}, ${terms.expiresAt}, ${terms.dataFrom}::date,
-      (SELECT coalesce(max(number), 0) FROM consent_audit.restore)
-    FROM person WHERE user_id = ${grant.userId}`;
+  // Ends a grant in its last seconds, or a suspended one, so that scopes missing from the new approval do not remain in it.
+  if (openGrant !== null) await runStatement(tx, CLOSE_GRANT, openGrant.id, now);
+  await runStatement(tx, INSERT_PERSON, grant.userId);
+  const { grantId, userId, clientId, appEpoch } = grant;
+  const { scopes, expiresAt, dataFrom } = terms;
+  const values = [grantId, userId, clientId, appEpoch, scopes, now, expiresAt, dataFrom];
+  await runStatement(tx, INSERT_GRANT, ...values);
 }
 
 async function markApproved(
@@ -245,9 +233,6 @@ async function markApproved(
   { scopes, days, terms }: Approval,
   now: Date,
 ): Promise<void> {
-  await execute(tx)`
-    UPDATE pending_approval SET decision = 'approved', decided_at = ${now}, claimed_by = ${userId},
-      approved_scopes = ${scopes}::text[], approved_days = ${days === 'kept' ? null : days}, approved_data_from = ${terms.dataFrom}::date,
-      grant_id = ${grantId}, grant_expires_at = ${terms.expiresAt}
-    WHERE id = ${pendingId}`;
+  const approved = [scopes, days === 'kept' ? null : days, terms.dataFrom];
+  await runStatement(tx, MARK_APPROVED, pendingId, userId, now, ...approved, grantId, terms.expiresAt);
 }

@@ -1,22 +1,20 @@
 import { AppError } from '@phds/service-kit/errors';
-import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement, runStatement, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import sql, { empty, type Sql } from 'sql-template-tag';
 import type { Change } from './changes.ts';
 import { addEvent } from './consent-events.ts';
 import { found, getGrant } from './grant-lists.ts';
-import {
-  findGrant,
-  GRANT_COLUMNS,
-  GRANT_FROM,
-  type GrantRow,
-  IS_ENDING_EPOCH,
-  UNREVOKED,
-} from './grant-rows.ts';
+import { findGrant, type GrantRow } from './grant-rows.ts';
 import { lockGrants } from './people.ts';
 import type { EvictionPublisher } from './redis-evictions.ts';
 import { type Narrowing, narrowTerms, sameTerms } from './terms.ts';
-import { insertDeletionRequested, insertRevoked, writeNarrowed } from './webhooks/events.ts';
+import { writeNarrowed } from './webhooks/events.ts';
+
+const LOCK = readStatement(new URL('store/sql/lock-own-grant.sql', import.meta.url));
+const READ = readStatement(new URL('store/sql/read-own-grant.sql', import.meta.url));
+const REVOKE = readStatement(new URL('store/sql/revoke-grant.sql', import.meta.url));
+const REVOKE_ALL = readStatement(new URL('store/sql/revoke-all-grants.sql', import.meta.url));
+const REQUEST_DELETION = readStatement(new URL('store/sql/request-deletion.sql', import.meta.url));
 
 interface Parts {
   readonly pools: { readonly ordinary: pg.Pool; readonly revocations: pg.Pool };
@@ -73,10 +71,8 @@ export function createGrants({ pools: { ordinary, revocations }, change, evictio
 
 /** The grant is read by a separate statement after the lock, in a fresh snapshot with the current clock. */
 async function narrow(tx: pg.ClientBase, id: string, userId: string, narrowing: Narrowing): Promise<void> {
-  await execute(tx)`SELECT 1 FROM consent_grant WHERE id = ${id} AND user_id = ${userId} FOR UPDATE`;
-  const [row] = await select<GrantRow & { now: Date }>(tx)`
-    SELECT ${GRANT_COLUMNS}, statement_timestamp() AS now
-    FROM ${GRANT_FROM} WHERE g.id = ${id} AND g.user_id = ${userId}`;
+  await runStatement(tx, LOCK, id, userId);
+  const [row] = await queryRows<GrantRow & { now: Date }>(tx, READ, id, userId);
   const { now, ...grant } = found(row);
   if (grant.status !== 'active') throw new AppError('conflict', `The grant is ${grant.status}.`);
   const terms = narrowTerms(grant, narrowing, now);
@@ -85,44 +81,18 @@ async function narrow(tx: pg.ClientBase, id: string, userId: string, narrowing: 
   await addEvent(tx, { kind: 'narrowed', grantId: id, at: now, terms });
 }
 
-/** Adds the end of the grants `ended` to their history. One that had expired before ended then. */
-const TELL_REVOKED = sql`
-  INSERT INTO consent_event (id, grant_id, at, kind, scopes, expires_at, data_from)
-  SELECT gen_random_uuid(), id, revoked_at, 'revoked', scopes, expires_at, data_from FROM ended
-  WHERE revoked_at < expires_at`;
-
 /** Whose grant it has to be: of the person or the app that ends it, or of anybody, for an operator. */
 type Owner = { readonly userId: string } | { readonly clientId: string } | 'anybody';
 
-function isOwnedBy(owner: Owner): Sql {
-  if (owner === 'anybody') return sql`true`;
-  return 'userId' in owner ? sql`g.user_id = ${owner.userId}` : sql`g.client_id = ${owner.clientId}`;
-}
-
-/**
- * One statement, so that a revocation needs one round trip. It uses the newest version of the row and reads the clock after the row
- * is locked, so its time is after any change that it waited for. An expired grant gets a time, too: the clock may go back, to that
- * of another server, and what was acknowledged holds all the same. The end by an app or an operator is no
- * event of the person's history: `revoked_by` says it.
- */
+/** One statement and one round trip, unless the grant had ended before. Null when it is unknown, or another person's or app's. */
 async function revoke(pool: pg.Pool, id: string, owner: Owner): Promise<Date | null> {
-  const by = enderOf(owner);
-  const told = by !== 'person' ? empty : sql`told AS (${TELL_REVOKED}),`;
-  const [ended] = await select<{ revokedAt: Date }>(pool)`
-    WITH ended AS (
-      UPDATE consent_grant g SET revoked_at = clock_timestamp(), closed_at = coalesce(g.closed_at, clock_timestamp()),
-        revoked_by = ${by === 'person' ? null : by}
-      WHERE g.id = ${id} AND ${isOwnedBy(owner)} AND g.revoked_at IS NULL
-        AND NOT EXISTS (SELECT FROM app_epoch e WHERE ${IS_ENDING_EPOCH} AND e.started_at < g.expires_at)
-      RETURNING g.*
-    ), ${told} notified AS (${insertRevoked(by)})
-    SELECT least(revoked_at, expires_at) AS "revokedAt" FROM ended`;
+  const [ended] = await queryRows<{ revokedAt: Date }>(pool, REVOKE, id, ...toEnder(owner));
   return ended === undefined ? findEnd(pool, id, owner) : ended.revokedAt;
 }
 
-function enderOf(owner: Owner): 'person' | 'app' | 'operator' {
-  if (owner === 'anybody') return 'operator';
-  return 'userId' in owner ? 'person' : 'app';
+function toEnder(owner: Owner): [userId: string | null, clientId: string | null, by: string] {
+  if (owner === 'anybody') return [null, null, 'operator'];
+  return 'userId' in owner ? [owner.userId, null, 'person'] : [null, owner.clientId, 'app'];
 }
 
 /** When a grant that had ended before did so, also by expiry; null when it is unknown, or another person's or app's. */
@@ -134,32 +104,13 @@ async function findEnd(pool: pg.Pool, id: string, owner: Owner): Promise<Date | 
 }
 
 async function requestDeletion(pool: pg.Pool, id: string, userId: string): Promise<Date | null> {
-  const [requested] = await select<{ at: Date }>(pool)`
-    WITH requested AS (
-      UPDATE consent_grant SET deletion_requested_at = clock_timestamp()
-      WHERE id = ${id} AND user_id = ${userId} AND deletion_requested_at IS NULL
-      RETURNING *
-    ), told AS (
-      INSERT INTO consent_event (id, grant_id, at, kind, scopes, expires_at, data_from)
-      SELECT gen_random_uuid(), id, deletion_requested_at, 'deletion_requested', scopes, expires_at, data_from FROM requested
-    ), announced AS (${insertDeletionRequested(sql`requested`)})
-    SELECT deletion_requested_at AS at FROM requested`;
+  const [requested] = await queryRows<{ at: Date }>(pool, REQUEST_DELETION, id, userId);
   if (requested !== undefined) return requested.at;
-  const [known] = await select<{ at: Date | null }>(
-    pool,
-  )`SELECT deletion_requested_at AS at FROM consent_grant WHERE id = ${id} AND user_id = ${userId}`;
-  return known?.at ?? null;
+  return (await findGrant(pool, id, { userId }))?.deletionRequestedAt ?? null;
 }
 
 async function revokeAll(tx: pg.ClientBase, userId: string): Promise<string[]> {
   await lockGrants(tx, userId);
-  const ended = await select<{ id: string }>(tx)`
-    WITH ended AS (
-      UPDATE consent_grant g SET revoked_at = statement_timestamp(), closed_at = coalesce(g.closed_at, statement_timestamp())
-      FROM app a
-      WHERE a.client_id = g.client_id AND g.user_id = ${userId} AND ${UNREVOKED}
-      RETURNING g.*
-    ), told AS (${TELL_REVOKED}), notified AS (${insertRevoked('person')})
-    SELECT id FROM ended WHERE revoked_at < expires_at`;
+  const ended = await queryRows<{ id: string }>(tx, REVOKE_ALL, userId);
   return ended.map((grant) => grant.id);
 }

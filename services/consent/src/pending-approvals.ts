@@ -2,7 +2,6 @@ import type { Scope } from '@phds/catalog/scopes';
 import { notFound } from '@phds/service-kit/errors';
 import { queryRows, readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import sql from 'sql-template-tag';
 import type { ShownApp } from './app-profiles.ts';
 
 /**
@@ -52,27 +51,6 @@ export interface PendingApproval extends PendingRow {
   /** Present only if approved. */
   readonly approval: Approval | null;
 }
-
-/** A pending approval `p`, its app `a`, and the epoch `pe` that ended its own, if any. */
-export const PENDING_FROM = sql`pending_approval p
-  JOIN app a ON a.client_id = p.client_id
-  LEFT JOIN app_epoch pe ON pe.client_id = p.client_id AND pe.epoch = p.app_epoch + 1`;
-
-/** The status at the start of the statement. An approval that expired before its app was revoked stays expired. */
-export const PENDING_STATUS = sql`CASE
-  WHEN p.decision IS NOT NULL THEN p.decision
-  WHEN p.app_epoch < a.epoch THEN CASE WHEN pe.started_at >= p.expires_at THEN 'expired' ELSE 'cancelled' END
-  WHEN p.expires_at <= statement_timestamp() THEN 'expired'
-  ELSE 'pending' END`;
-
-/** The columns of a PendingApproval. */
-export const PENDING_COLUMNS = sql`p.id, p.client_id AS "clientId", p.app_epoch AS "appEpoch", p.redirect_host AS "redirectHost",
-  p.scopes, p.purpose, p.client_authenticated AS "clientAuthenticated",
-  p.created_at AS "createdAt", p.expires_at AS "expiresAt", p.claimed_by AS "claimedBy", p.extensions,
-  ${PENDING_STATUS} AS status,
-  p.decided_at AS "decidedAt", p.shown_app AS "shownApp", p.approved_scopes AS "approvedScopes",
-  p.approved_days AS "approvedDays", to_char(p.approved_data_from, 'YYYY-MM-DD') AS "approvedDataFrom", p.grant_id AS "grantId",
-  p.grant_expires_at AS "grantExpiresAt"`;
 
 /** A pending approval as read from the database. */
 export interface StoredApproval extends PendingRow {

@@ -1,7 +1,6 @@
 import type { PrunedTables } from '@phds/service-kit/background';
-import { execute, select } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement, runStatement, type Statement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import sql, { join, type Sql } from 'sql-template-tag';
 
 /** For how many days rows are kept: revoked tokens and families beyond their expiry. */
 const KEPT_DAYS = {
@@ -15,43 +14,36 @@ const KEPT_DAYS = {
   dataEvents: 3,
 } as const;
 
+const FAMILIES = readStatement(new URL('store/sql/prune-revoked-families.sql', import.meta.url));
+const TOKENS = readStatement(new URL('store/sql/prune-revoked-tokens.sql', import.meta.url));
+const SESSION_ENDS = readStatement(new URL('store/sql/prune-session-ends.sql', import.meta.url));
+const APPROVALS = readStatement(new URL('store/sql/prune-approvals.sql', import.meta.url));
+const REFUSED_REQUESTS = readStatement(new URL('store/sql/prune-refused-requests.sql', import.meta.url));
+const REFUSED_READS = readStatement(new URL('store/sql/prune-refused-reads.sql', import.meta.url));
+const EVENTS = readStatement(new URL('store/sql/prune-events.sql', import.meta.url));
+const DATA_EVENTS = readStatement(new URL('store/sql/prune-data-events.sql', import.meta.url));
+
 /**
- * Deletes by the database's clock. Grants, events and records are history and are kept. Revocations and ends of sessions are deleted by
- * functions of the schema's owner, which limit what the service can delete. The keys are an array, so that Postgres evaluates the subquery
- * once; otherwise it could run it again and lock other rows.
+ * Deletes by the database's clock. Grants, events of their history and records are kept. Revocations and ends of sessions are deleted by
+ * functions of the schema's owner, which limit what the service can delete.
  */
 export function createPruning(pool: pg.Pool) {
   const call =
-    (name: Sql, ...keptDays: number[]) =>
+    (statement: Statement, ...keptDays: number[]) =>
     async (limit: number) => {
-      const [row] = await select<{ count: number }>(pool)`
-      SELECT ${name}(${join([...keptDays, limit].map((value) => sql`${value}::int`))}) AS count`;
+      const [row] = await queryRows<{ count: number }>(pool, statement, ...keptDays, limit);
       return row?.count ?? 0;
     };
-  const remove =
-    (table: Sql, time: Sql, keptDays: number, condition = sql`true`) =>
-    (limit: number) =>
-      execute(pool)`
-      DELETE FROM ${table} WHERE id = ANY(ARRAY(
-        SELECT id FROM ${table}
-        WHERE ${time} < statement_timestamp() - make_interval(days => ${keptDays}::int) AND ${condition}
-        ORDER BY ${time} LIMIT ${limit} FOR UPDATE SKIP LOCKED))`;
-  const removeDays = (table: Sql) => (limit: number) =>
-    execute(pool)`
-      DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
-        SELECT ctid FROM ${table}
-        WHERE day < (statement_timestamp() AT TIME ZONE 'UTC')::date - ${KEPT_DAYS.refusals}::int
-        ORDER BY day LIMIT ${limit} FOR UPDATE SKIP LOCKED))`;
-  const delivered = sql`type = 'data.updated' AND state = 'delivered'`;
-  const [events, createdAt] = [sql`webhook_event`, sql`created_at`];
+  const remove = (statement: Statement, keptDays: number) => (limit: number) =>
+    runStatement(pool, statement, keptDays, limit);
   return {
-    revoked_family: call(sql`prune_revoked_family`, KEPT_DAYS.revocations),
-    revoked_token: call(sql`prune_revoked_token`, KEPT_DAYS.revocations),
-    session_end: call(sql`prune_session_end`),
-    pending_approval: remove(sql`pending_approval`, createdAt, KEPT_DAYS.pendingApprovals),
-    refused_request: removeDays(sql`refused_request`),
-    refused_read: removeDays(sql`refused_read`),
-    webhook_event: remove(events, createdAt, KEPT_DAYS.events),
-    webhook_event_data: remove(events, createdAt, KEPT_DAYS.dataEvents, delivered),
+    revoked_family: call(FAMILIES, KEPT_DAYS.revocations),
+    revoked_token: call(TOKENS, KEPT_DAYS.revocations),
+    session_end: call(SESSION_ENDS),
+    pending_approval: remove(APPROVALS, KEPT_DAYS.pendingApprovals),
+    refused_request: remove(REFUSED_REQUESTS, KEPT_DAYS.refusals),
+    refused_read: remove(REFUSED_READS, KEPT_DAYS.refusals),
+    webhook_event: remove(EVENTS, KEPT_DAYS.events),
+    webhook_event_data: remove(DATA_EVENTS, KEPT_DAYS.dataEvents),
   } satisfies PrunedTables;
 }

@@ -1,33 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type pg from 'pg';
-import sql from 'sql-template-tag';
 import { inTransaction } from './postgres.ts';
 
 /** A pool, or a connection in a transaction. */
 type Queryable = pg.Pool | pg.ClientBase;
-
-/** A tag as `sql`, whose pieces nest in it; values go to Postgres apart from the text. */
-type Tag<Result> = (text: TemplateStringsArray, ...values: unknown[]) => Promise<Result>;
-
-/**
- * Runs a statement, as select<Row>(database)`SELECT …`, and returns its rows. `pg` returns int8 and numeric as text, and a date as midnight
- * in the time zone of the process, so statements cast them: to int, float8 or text.
- */
-export function select<Row extends object>(database: Queryable): Tag<Row[]> {
-  return async (...statement) => {
-    const { text, values } = sql(...statement);
-    return (await database.query<Row>({ text, values })).rows;
-  };
-}
-
-/** Runs a statement in the same way and returns the number of rows that it changed or selected. */
-export function execute(database: Queryable): Tag<number> {
-  return async (...statement) => {
-    const { text, values } = sql(...statement);
-    return (await database.query({ text, values })).rowCount ?? 0;
-  };
-}
 
 /** `occurredAt` is stored in `occurred_at`. */
 export function toColumnName(field: string): string {

@@ -1,6 +1,6 @@
 import { type Category, isCategory } from '@phds/catalog/categories';
 import { scopeOfCategory } from '@phds/catalog/endpoints';
-import type { WebhookEvent as ChosenEvent, HostEvent } from '@phds/catalog/webhooks';
+import type { HostEvent } from '@phds/catalog/webhooks';
 import {
   type DataChange as DataChangeMessage,
   EventService,
@@ -10,70 +10,9 @@ import { parseUserId } from '@phds/service-kit/ids';
 import { queryRows, readStatement, runStatement, transact } from '@phds/service-kit/postgres/sql';
 import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
-import sql, { Sql } from 'sql-template-tag';
 import { parseMoment } from '../parameters.ts';
 import type { GrantTerms } from '../terms.ts';
 import type { EventContent } from './event.ts';
-
-/** The types of the events that one cause makes: for the app of the grant, and for the deployment. */
-interface EventTypes {
-  readonly app?: ChosenEvent;
-  readonly host?: HostEvent;
-}
-
-export const ENDED = { app: 'grant.revoked', host: 'connection.ended' } as const;
-
-/**
- * The endpoints `w` that want an event about a grant of the app of row `g`, with its type as `w.type`. Most apps have none, so their
- * changes cost one look-up by key.
- */
-export function wanting({ app, host }: EventTypes, g: Sql): Sql {
-  return sql`(
-    SELECT * FROM (
-      SELECT *, CASE WHEN client_id IS NULL THEN ${host}::text ELSE ${app}::text END AS type FROM webhook_endpoint
-      WHERE client_id = ${g}.client_id OR client_id IS NULL
-    ) typed
-    WHERE type = ANY(events) AND disabled_reason IS NULL) w`;
-}
-
-/** What an event for the deployment says about the connection of grant `g`: the app by the name that its person approved. */
-const CONNECTION = sql`jsonb_build_object('userId', g.user_id, 'app', jsonb_build_object('clientId', g.client_id,
-  'name', shown_app_of(g.id, 'infinity')->>'name'))`;
-
-/**
- * Inserts the events of each of the grants, a row source with the columns of `consent_grant`. Part of the statement that changes the
- * grants, or of its transaction, so that the events are committed with their cause and in its order.
- */
-export function insertEvents(
-  types: EventTypes,
-  grants: Sql,
-  content: EventContent | Sql,
-  condition: Sql = sql`true`,
-): Sql {
-  const said = content instanceof Sql ? content : sql`${JSON.stringify(content)}::jsonb`;
-  return sql`
-    INSERT INTO webhook_event (endpoint_id, grant_id, sub_hash, type, content)
-    SELECT w.id, g.id, CASE WHEN w.client_id IS NOT NULL THEN sub_hash(g.user_ref, g.client_id) END, w.type,
-      CASE WHEN w.client_id IS NULL THEN ${CONNECTION} || ${said} ELSE ${said} END
-    FROM ${grants} g CROSS JOIN LATERAL ${wanting(types, sql`g`)}
-    WHERE ${condition}`;
-}
-
-/** The events of the grants `ended`. One that had expired before makes those of an expired one instead. */
-export function insertRevoked(endedBy: 'person' | 'app' | 'operator'): Sql {
-  const wasLive = sql`g.expires_at > g.revoked_at`;
-  return insertEvents(ENDED, sql`ended`, { endedBy }, wasLive);
-}
-
-/** The event of the grant in `requested`, whose person asks for deletion. */
-export function insertDeletionRequested(requested: Sql): Sql {
-  const content = sql`jsonb_build_object('requestedAt', ${toIsoText(sql`g.deletion_requested_at`)})`;
-  return insertEvents({ app: 'grant.deletion_requested' }, requested, content);
-}
-
-function toIsoText(at: Sql): Sql {
-  return sql`to_char(${at} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-}
 
 export function toTermsContent({ scopes, expiresAt, dataFrom }: GrantTerms) {
   return { scopes, expiresAt: expiresAt.toISOString(), dataFrom };
