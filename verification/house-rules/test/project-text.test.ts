@@ -76,6 +76,11 @@ describe('services', () => {
     expect(findLines(sources, /\bDate\.now\(|\bnew Date\(\)/)).toEqual([]);
   });
 
+  test('of consent keep every statement in a .sql file', () => {
+    const sources = code.filter((file) => file.startsWith('services/consent/src/'));
+    expect(findLines(sources, /\b(SELECT|INSERT INTO|DELETE FROM|UPDATE \w+ SET)\b/)).toEqual([]);
+  });
+
   test('use every statement that they keep in a .sql file', () => {
     const sources = files.filter((file) => /^services\/[^/]+\/src\/.*\.(ts|sql)$/.test(file));
     const statements = files.filter((file) => /^services\/[^/]+\/src\/(.+\/)?sql\//.test(file));
