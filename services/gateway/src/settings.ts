@@ -48,7 +48,7 @@ const deployment = {
     .default('{}')
     .transform(parseJson)
     .pipe(DEPLOYMENT)
-    .meta({ unit: 'JSON object of texts', fallback: 'none: *not stated*' })
+    .meta({ unit: 'JSON object of texts', fallback: 'none' })
     .describe(
       'For *Before you go live*: `operator`, `contact` for partners, `terms`, `statusPage`, `webhookSenders` (addresses), `region` of ' +
         'the data. The footer of pages has `operator` and links `privacyNotice`, an https URL.',
@@ -60,7 +60,7 @@ const deployment = {
       'must be https://… or mailto:…, the latter without a question mark',
     )
     .optional()
-    .meta({ unit: '`https://…` or `mailto:…`', fallback: 'none: no link' })
+    .meta({ unit: '`https://…` or `mailto:…`', fallback: 'none' })
     .describe(
       'Where people ask for help (linked in the footer), or report an app; the client id is added as `app`, or `subject`.',
     ),
@@ -68,7 +68,7 @@ const deployment = {
     .string()
     .regex(/^(https:\/\/|mailto:)[^\s]+$/, 'must be https:// or mailto:')
     .optional()
-    .meta({ unit: 'URL', fallback: 'none: no such file' })
+    .meta({ unit: 'URL', fallback: 'none' })
     .describe('Where vulnerabilities are reported, in `/.well-known/security.txt`.'),
 } as const;
 
@@ -84,10 +84,10 @@ const connectionSettings = {
 
 /** TLS of the public port. */
 const publicTlsSettings = {
-  PUBLIC_TLS_CERT: optionalText({ unit: 'PEM', fallback: 'none: plain HTTP' }).describe(
+  PUBLIC_TLS_CERT: optionalText({ unit: 'PEM', fallback: 'none' }).describe(
     '[Certificate](deploy.md#tls) of the public port, with its chain.',
   ),
-  PUBLIC_TLS_KEY: optionalText({ unit: 'PEM', fallback: 'none: plain HTTP', secret: true }).describe(
+  PUBLIC_TLS_KEY: optionalText({ unit: 'PEM', fallback: 'none', secret: true }).describe(
     'Private key of `PUBLIC_TLS_CERT`.',
   ),
 } as const;
@@ -146,8 +146,8 @@ const signIn = {
     // Plain http would show codes and secrets to the network.
     .refine(isProtectedAddress, 'must be an https URL, or http on this machine')
     .optional()
-    .meta({ unit: 'URL', fallback: 'none: no signing in' })
-    .describe('The OpenID provider; the same as `SESSION_ISSUER`.'),
+    .meta({ unit: 'URL', fallback: 'none' })
+    .describe('The OpenID provider; the same as `SESSION_ISSUER`. Without it nobody can sign in here.'),
   OIDC_CLIENT_ID: optionalText({ unit: 'text', fallback: 'required with `OIDC_ISSUER`' }).describe(
     "The gateway's client at the provider; one of `SESSION_AUDIENCE`.",
   ),
@@ -189,7 +189,7 @@ export const gatewaySettings = z.object({
     'Maximum wait for Redis; then the gateway goes on alone.',
   ),
   LIMITS: limitTable
-    .meta({ unit: '`name=points`, separated by commas', fallback: 'none: the defaults' })
+    .meta({ unit: '`name=points`, separated by commas', fallback: 'none' })
     .describe(
       '[Limits](../partners/limits.md) unlike their defaults, such as `app-user=600,sign-ins=1000`. `user-all-apps` is at least `app-user`, ' +
         'unnamed three times it; `user-costly` is at least 30.',
@@ -200,11 +200,9 @@ export const gatewaySettings = z.object({
     .meta({ unit: 'JWKS of Ed25519 keys', fallback: 'none' })
     .describe('All keys of receipts ever used, for `/.well-known/jwks.json`.'),
   API_V1_DEPRECATION: httpDate
-    .meta({ unit: 'date', fallback: 'none: not planned' })
+    .meta({ unit: 'date', fallback: 'none' })
     .describe('When version 1 becomes deprecated.'),
-  API_V1_SUNSET: httpDate
-    .meta({ unit: 'date', fallback: 'none: not planned' })
-    .describe('When version 1 is removed.'),
+  API_V1_SUNSET: httpDate.meta({ unit: 'date', fallback: 'none' }).describe('When version 1 is removed.'),
 });
 
 /** What no operator has to set. Tests override it. */

@@ -79,19 +79,31 @@ value counts as absent. Invalid settings end the process with status 1 and are n
 gateway, authorization, consent, health-data. \`OTEL_*\`: [traces](observability.md#traces).
 `;
 
-const HEAD = '| Setting | Meaning (value) | Default |\n|---|---|---|';
+/** Values whose form the name of the setting or its default says. */
+const SELF_EVIDENT = [
+  ...['ms', 'port', 'host:port', 'connections', 'date', 'apps', 'address', 'text', 'name'],
+  '`true`, `false`',
+];
 
-function toTable(rows: readonly SettingRow[]): string {
-  const lines = rows.map(
-    ({ name, meaning, value, standard, secret }) =>
-      `| \`${name}\` | ${meaning.replace(/\.$/, '')} (${value}${describeSecret(secret)}) | ${standard} |`,
-  );
-  return [HEAD, ...lines].join('\n');
+function toList(rows: readonly SettingRow[]): string {
+  const lines = rows.map(({ name, meaning, value, standard, secret }) => {
+    const form = [SELF_EVIDENT.includes(value) ? '' : value, describeSecret(secret)]
+      .filter(Boolean)
+      .join('; ');
+    const text = form === '' ? meaning : `${meaning.replace(/\.$/, '')} (${form}).`;
+    return `- \`${name}\`: ${text}${describeDefault(standard)}`;
+  });
+  return lines.join('\n');
+}
+
+function describeDefault(standard: string): string {
+  if (standard === 'none') return '';
+  return standard.startsWith('required') ? ` R${standard.slice(1)}.` : ` Default: ${standard}.`;
 }
 
 function describeSecret(secret: string): string {
   if (secret === '') return '';
-  return secret === 'yes' ? '; secret' : `; secret ${secret}`;
+  return secret === 'yes' ? 'secret' : `secret ${secret}`;
 }
 
 /** The settings of a command; those of every service only by name. */
@@ -99,7 +111,7 @@ function toCommandText(rows: readonly SettingRow[], everywhere: readonly Setting
   const isAbove = (row: SettingRow) =>
     everywhere.some((other) => isSameSetting(row, other) && row.standard === other.standard);
   const above = rows.filter(isAbove).map(({ name }) => `\`${name}\``);
-  const own = toTable(rows.filter((row) => !isAbove(row)));
+  const own = toList(rows.filter((row) => !isAbove(row)));
   return above.length === 0 ? own : `${own}\n\n${above.join(', ')} as in [every service](#every-service).`;
 }
 
@@ -108,7 +120,7 @@ export function toSettingsPage(): string {
   const sections = groupByOwners(SERVICES);
   const everywhere = sections[0]?.rows ?? [];
   const texts = [
-    ...sections.map(({ heading, rows }) => `\n## ${heading}\n\n${toTable(rows)}\n`),
+    ...sections.map(({ heading, rows }) => `\n## ${heading}\n\n${toList(rows)}\n`),
     ...COMMANDS.map(({ name, rows }) => `\n## ${name}\n\n${toCommandText(rows, everywhere)}\n`),
   ];
   return `${INTRODUCTION}${texts.join('')}`;

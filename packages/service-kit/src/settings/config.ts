@@ -167,7 +167,7 @@ export function secretKey() {
     .base64()
     .transform((text) => Buffer.from(text, 'base64'))
     .refine((key) => key.length >= MIN_KEY_BYTES, `must be base64 of at least ${MIN_KEY_BYTES} bytes`)
-    .meta({ unit: `base64 of at least ${MIN_KEY_BYTES} random bytes`, secret: true });
+    .meta({ unit: `${MIN_KEY_BYTES} or more random bytes in base64`, secret: true });
 }
 
 /** A private key: Ed25519, PKCS #8 PEM. */
@@ -175,7 +175,7 @@ export function privateKey(error?: string) {
   return z
     .string(error)
     .refine(isPrivateKey, 'must be an Ed25519 private key (PKCS #8 PEM)')
-    .meta({ unit: 'Ed25519 key, PKCS #8 PEM', secret: true });
+    .meta({ unit: 'Ed25519, PKCS #8 PEM', secret: true });
 }
 
 function isPrivateKey(pem: string): boolean {

@@ -21,13 +21,11 @@ import {
 
 /** The settings of mutual TLS between services. */
 export const tlsSettings = {
-  TLS_CA: optionalText({ unit: 'PEM', fallback: 'none: no TLS' }).describe(
-    'Authorities of the certificates.',
-  ),
-  TLS_CERT: optionalText({ unit: 'PEM', fallback: 'none: no TLS' }).describe(
+  TLS_CA: optionalText({ unit: 'PEM', fallback: 'none' }).describe('Authorities of the certificates.'),
+  TLS_CERT: optionalText({ unit: 'PEM', fallback: 'none' }).describe(
     'Certificate of this process, as server and client.',
   ),
-  TLS_KEY: optionalText({ unit: 'PEM', fallback: 'none: no TLS', secret: true }).describe(
+  TLS_KEY: optionalText({ unit: 'PEM', fallback: 'none', secret: true }).describe(
     'Private key of `TLS_CERT`.',
   ),
 } as const;
@@ -96,7 +94,7 @@ export function rpcSettings(defaults: { readonly rpc: number; readonly probes: n
   return {
     RPC_PORT: port(defaults.rpc).describe('gRPC.'),
     CONNECT_PORT: optionalInteger({ max: 65_535, unit: 'port' })
-      .meta({ fallback: 'none: not served' })
+      .meta({ fallback: 'none' })
       .describe('Connect and gRPC-Web, for [other services](../internal-services.md).'),
     PROBE_PORT: probePort(defaults.probes),
   } as const;
@@ -237,7 +235,7 @@ export const databaseSettings = {
 export const redisSettings = {
   REDIS_URL: optionalText({
     unit: '`redis://` or `rediss://`',
-    fallback: 'none: no Redis',
+    fallback: 'none',
     secret: 'if it contains a password',
   }).describe('Evictions, limits, DPoP proofs and request log of all gateways.'),
   REDIS_TLS_CA: optionalText({ unit: 'PEM', fallback: "Node's" }).describe(
