@@ -40,13 +40,20 @@ export interface GrantRow extends Omit<Grant, 'endedBy' | 'sub'> {
 
 const FIND = readStatement(new URL('store/sql/find-grant.sql', import.meta.url));
 
-/** A grant of anybody, or null unless it is of this person or app. */
-export async function findGrant(
-  pool: pg.Pool,
-  id: string,
-  { userId, clientId }: { readonly userId?: string; readonly clientId?: string } = {},
-): Promise<Grant | null> {
-  const [row] = await queryRows<GrantRow>(pool, FIND, id, userId ?? null, clientId ?? null);
+/** Whose grant it has to be: of a person, of an app, or of anybody, for an operator. */
+export type Owner = { readonly userId: string } | { readonly clientId: string } | 'anybody';
+
+/** An owner as statements read it: person, app, and whether anybody. */
+export function toOwnerValues(
+  owner: Owner,
+): [userId: string | null, clientId: string | null, anybody: boolean] {
+  if (owner === 'anybody') return [null, null, true];
+  return 'userId' in owner ? [owner.userId, null, false] : [null, owner.clientId, false];
+}
+
+/** Null when it is unknown, or somebody else's. */
+export async function findGrant(pool: pg.Pool, id: string, owner: Owner): Promise<Grant | null> {
+  const [row] = await queryRows<GrantRow>(pool, FIND, id, ...toOwnerValues(owner));
   return row === undefined ? null : toGrant(row);
 }
 

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Change } from './changes.ts';
 import { addEvent } from './consent-events.ts';
 import { found, getGrant } from './grant-lists.ts';
-import { findGrant, type GrantRow } from './grant-rows.ts';
+import { findGrant, type GrantRow, type Owner, toOwnerValues } from './grant-rows.ts';
 import { lockGrants } from './people.ts';
 import type { EvictionPublisher } from './redis-evictions.ts';
 import { type Narrowing, narrowTerms, sameTerms } from './terms.ts';
@@ -81,23 +81,15 @@ async function narrow(tx: pg.ClientBase, id: string, userId: string, narrowing: 
   await addEvent(tx, { kind: 'narrowed', grantId: id, at: now, terms });
 }
 
-/** Whose grant it has to be: of the person or the app that ends it, or of anybody, for an operator. */
-type Owner = { readonly userId: string } | { readonly clientId: string } | 'anybody';
-
 /** One statement and one round trip, unless the grant had ended before. Null when it is unknown, or another person's or app's. */
 async function revoke(pool: pg.Pool, id: string, owner: Owner): Promise<Date | null> {
-  const [ended] = await queryRows<{ revokedAt: Date }>(pool, REVOKE, id, ...toEnder(owner));
+  const [ended] = await queryRows<{ revokedAt: Date }>(pool, REVOKE, id, ...toOwnerValues(owner));
   return ended === undefined ? findEnd(pool, id, owner) : ended.revokedAt;
-}
-
-function toEnder(owner: Owner): [userId: string | null, clientId: string | null, by: string] {
-  if (owner === 'anybody') return [null, null, 'operator'];
-  return 'userId' in owner ? [owner.userId, null, 'person'] : [null, owner.clientId, 'app'];
 }
 
 /** When a grant that had ended before did so, also by expiry; null when it is unknown, or another person's or app's. */
 async function findEnd(pool: pg.Pool, id: string, owner: Owner): Promise<Date | null> {
-  const grant = await findGrant(pool, id, owner === 'anybody' ? {} : owner);
+  const grant = await findGrant(pool, id, owner);
   if (grant === null) return null;
   if (grant.status === 'active') throw new Error(`grant ${id} has not ended`);
   return grant.revokedAt ?? grant.expiresAt;

@@ -1,5 +1,5 @@
--- Counts of released responses of grants of a person, and the time of the last one. The last of a day is the latest recorded, unless any of
--- that day was refused; then the day's records are read.
+-- Counts of released responses of grants of a person, and the time of the last one. The last of a day is the latest
+-- recorded, unless any of that day was refused; then the day's records are read.
 --
 -- Indexes: access_day_pkey, access_record_user_ref_id_idx.
 -- Values:  $1 reference of the person, $2 grants.

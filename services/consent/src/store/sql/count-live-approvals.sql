@@ -1,4 +1,5 @@
--- How many undecided requests an app has open that it authenticated and nobody extended, and in how many seconds the first one ends.
+-- How many undecided requests an app has open that it authenticated and nobody extended, and in how many seconds the
+-- first one ends.
 --
 -- Indexes: pending_approval_client_id_expires_at_idx.
 -- Values:  $1 app, $2 its epoch.

@@ -1,4 +1,5 @@
--- Deletes the events about the grants of a person, sent or not, except those that are still to say that a grant has ended.
+-- Deletes the events about the grants of a person, sent or not, except those that are still to say that a grant has
+-- ended.
 --
 -- Indexes: consent_grant_user_id_granted_at_id_idx, webhook_event_grant_id_number_idx.
 -- Values:  $1 person.

@@ -1,5 +1,5 @@
--- Adds the profile of an app as a version unless it is already the latest, and answers the latest. The first version and the latest ones
--- are kept.
+-- Adds the profile of an app as a version unless it is already the latest, and answers the latest. The first version
+-- and the latest ones are kept.
 --
 -- Indexes: app_pkey, app_profile_pkey.
 -- Values:  $1 app, which is locked, $2 how many of the latest versions are kept.

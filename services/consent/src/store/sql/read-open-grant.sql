@@ -1,5 +1,5 @@
--- The grant that is not closed, and whether an unconfirmed restore suspends it. Run after lock-open-grant.sql, in a fresh snapshot with the
--- current clock.
+-- The grant that is not closed, and whether an unconfirmed restore suspends it. Run after lock-open-grant.sql, in a
+-- fresh snapshot with the current clock.
 --
 -- Indexes: consent_grant_open_key, app_pkey, app_epoch_pkey.
 -- Values:  $1 person, $2 app.

@@ -1,6 +1,6 @@
--- Removes unclaimed anonymous approvals of an app above a number. The newest of each network is kept first, then the second newest of each,
--- and so on, so that a network loses its newest only when that many others have one. Those locked by a claim or decision are kept. The keys
--- are arrays, so that Postgres evaluates the subqueries once.
+-- Removes unclaimed anonymous approvals of an app above a number. The newest of each network is kept first, then the
+-- second newest of each, and so on, so that a network loses its newest only when that many others have one. Those
+-- locked by a claim or decision are kept. The keys are arrays, so that Postgres evaluates the subqueries once.
 --
 -- Indexes: pending_approval_pkey, pending_approval_anonymous_idx.
 -- Values:  $1 app, $2 how many are kept, $3 how many are removed at most.

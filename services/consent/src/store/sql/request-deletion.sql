@@ -1,4 +1,5 @@
--- Notes that a person asks the app of a grant to delete what it has read, unless they have asked before, and tells the app.
+-- Notes that a person asks the app of a grant to delete what it has read, unless they have asked before, and tells the
+-- app.
 --
 -- Indexes: consent_grant_pkey.
 -- Values:  $1 grant, $2 person.
@@ -15,7 +16,9 @@ told AS (
 ),
 announced AS (
   SELECT g.*, 'grant.deletion_requested' AS app_event, NULL::text AS host_event,
-    jsonb_build_object('requestedAt', to_char(g.deletion_requested_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) AS content
+    jsonb_build_object(
+      'requestedAt', to_char(g.deletion_requested_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+    ) AS content
   FROM requested g
 ),
 notified AS (

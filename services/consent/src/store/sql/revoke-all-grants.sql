@@ -1,4 +1,5 @@
--- Ends the grants of a person, which are locked, and answers those that were active. The others get a time, too, as in revoke-grant.sql.
+-- Ends the grants of a person, which are locked, and answers those that were active. The others get a time, too, as in
+-- revoke-grant.sql.
 --
 -- Indexes: consent_grant_user_id_granted_at_id_idx, app_pkey.
 -- Values:  $1 person.

@@ -1,8 +1,9 @@
--- Sets or lifts the operator's lock of an app. A locked app that was active is suspended, and active again when the lock is lifted.
+-- Sets or lifts the operator's lock of an app. A locked app that was active is suspended, and active again when the
+-- lock is lifted.
 --
 -- Indexes: app_pkey.
--- Values:  $1 app, $2 kind of the lock or null, $3 its reason or null, $4 expected revision or null, $5 and $6 the highest revision and
---          epoch that authorization knows.
+-- Values:  $1 app, $2 kind of the lock or null, $3 its reason or null, $4 expected revision or null, $5 and $6 the
+--          highest revision and epoch that authorization knows.
 WITH
 changed AS (
   UPDATE app SET

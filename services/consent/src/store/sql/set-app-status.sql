@@ -1,9 +1,10 @@
--- Sets the status of an app. Becoming revoked starts a new epoch. If the ledger is behind what authorization knows, even the same status is
--- set: a lost status in between may have been different. While the app is locked, the status of the developer is also the one to return to.
--- What a revocation ends is told later, if anybody wants to know it.
+-- Sets the status of an app. Becoming revoked starts a new epoch. If the ledger is behind what authorization knows,
+-- even the same status is set: a lost status in between may have been different. While the app is locked, the status of
+-- the developer is also the one to return to. What a revocation ends is told later, if anybody wants to know it.
 --
 -- Indexes: app_pkey, webhook_endpoint_client_id_key.
--- Values:  $1 app, $2 status, $3 expected revision or null, $4 and $5 the highest revision and epoch that authorization knows.
+-- Values:  $1 app, $2 status, $3 expected revision or null, $4 and $5 the highest revision and epoch that authorization
+--          knows.
 WITH
 changed AS (
   UPDATE app SET

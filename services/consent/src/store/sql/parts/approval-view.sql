@@ -1,5 +1,5 @@
--- A pending approval as its person sees it, with the live grant that an approval would join. Values: $1 person, $2 seconds before its end
--- from which a grant is not joined any more.
+-- A pending approval as its person sees it, with the live grant that an approval would join. Values: $1 person, $2
+-- seconds before its end from which a grant is not joined any more.
 SELECT
 -- include: approval-columns.sql
   , p.app_owner_id AS "ownerId", g.id AS "liveGrantId", g.scopes AS "liveScopes", g.expires_at AS "liveExpiresAt",
