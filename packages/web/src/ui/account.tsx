@@ -23,7 +23,6 @@ export function Account() {
           failure={signOut.failure}
           undone={text('signOutUndone')}
           unknown={text('signOutUnknown')}
-          advice={text('signOutAdvice')}
         />
       )}
     </AccountArea>

@@ -1,8 +1,8 @@
-import type { ReactNode } from 'react';
+import type { PropsWithChildren, ReactNode } from 'react';
 import style from './card.module.css';
 
 /** A framed section of a page. */
-export function Card({ children, label }: { readonly children: ReactNode; readonly label?: string }) {
+export function Card({ children, label }: PropsWithChildren<{ readonly label?: string }>) {
   const content = <div className={style['stack']}>{children}</div>;
   if (label === undefined) return <div className={style['card']}>{content}</div>;
   return (
@@ -13,46 +13,34 @@ export function Card({ children, label }: { readonly children: ReactNode; readon
 }
 
 /** A vertical stack. */
-export function Stack({
-  children,
-  tight = false,
-}: {
-  readonly children: ReactNode;
-  readonly tight?: boolean;
-}) {
+export function Stack({ children, tight = false }: PropsWithChildren<{ readonly tight?: boolean }>) {
   return <div className={tight ? `${style['stack']} ${style['tight']}` : style['stack']}>{children}</div>;
 }
 
 /** A wrapping horizontal row. */
-export function Row({
-  children,
-  between = false,
-}: {
-  readonly children: ReactNode;
-  readonly between?: boolean;
-}) {
+export function Row({ children, between = false }: PropsWithChildren<{ readonly between?: boolean }>) {
   return <div className={between ? `${style['row']} ${style['between']}` : style['row']}>{children}</div>;
 }
 
 /** Fields side by side with equal width. */
-export function Fields({ children }: { readonly children: ReactNode }) {
+export function Fields({ children }: PropsWithChildren) {
   return <div className={style['fields']}>{children}</div>;
 }
 
 /** As many cards side by side as fit. */
-export function Grid({ children }: { readonly children: ReactNode }) {
+export function Grid({ children }: PropsWithChildren) {
   return <div className={style['grid']}>{children}</div>;
 }
 
 /** Secondary text. */
-export function Soft({ children }: { readonly children: ReactNode }) {
+export function Soft({ children }: PropsWithChildren) {
   return <p className={style['soft']}>{children}</p>;
 }
 
 export type Tone = 'neutral' | 'good' | 'warn' | 'bad';
 
 /** A short label beside a title. */
-export function Tag({ tone = 'neutral', children }: { readonly tone?: Tone; readonly children: ReactNode }) {
+export function Tag({ tone = 'neutral', children }: PropsWithChildren<{ readonly tone?: Tone }>) {
   return (
     <span className={tone === 'neutral' ? style['tag'] : `${style['tag']} ${style[tone]}`}>{children}</span>
   );

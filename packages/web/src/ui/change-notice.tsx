@@ -1,4 +1,5 @@
 import type { Failure } from '../api/change.ts';
+import { text } from '../texts/frame.ts';
 import { ErrorNotice, Notice } from './notice.tsx';
 
 /** The message about a failed change; renders nothing once the state shows it as made. */
@@ -6,7 +7,6 @@ export function ChangeNotice({
   failure,
   undone,
   unknown,
-  advice,
   labels,
 }: {
   readonly failure: Failure | null;
@@ -14,8 +14,6 @@ export function ChangeNotice({
   readonly undone: string;
   /** Text for: it is unknown whether it was made. */
   readonly unknown: string;
-  /** What to do in that case. */
-  readonly advice: string;
   /** The labels of the fields that an error can name. */
   readonly labels?: Readonly<Record<string, string>>;
 }) {
@@ -25,7 +23,7 @@ export function ChangeNotice({
   }
   return (
     <Notice role="alert" tone="bad" title={unknown}>
-      {advice}
+      {text('unknownAdvice')}
     </Notice>
   );
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type PropsWithChildren, type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { readDeployment } from '../api/deployment.ts';
 import icon from '../icon.svg';
@@ -151,7 +151,7 @@ export function PageHeading({
 }
 
 /** The way to the page that this one belongs to. */
-export function BackLink({ to, children }: { readonly to: string; readonly children: ReactNode }) {
+export function BackLink({ to, children }: PropsWithChildren<{ readonly to: string }>) {
   return (
     <Link href={to} className={style['back']}>
       ‹ {children}

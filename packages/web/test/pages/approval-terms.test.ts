@@ -99,15 +99,6 @@ test('the button first brings the sentence onto the screen', async () => {
   expect(page.changes).toHaveLength(1);
 });
 
-test('the bar leads to the sentence, and never shares', async () => {
-  await using opened = await open([HEART]);
-  const { page, approvals } = opened;
-  await approvals.choose('Heart');
-  page.see('1 selected');
-  await page.press('Review choices');
-  expect([document.activeElement === approvals.summary, page.changes]).toEqual([true, []]);
-});
-
 test('a future first day is refused at once, and a missing one does not mean everything', async () => {
   await using opened = await open([HEART]);
   const { page, approvals } = opened;

@@ -185,18 +185,6 @@ test.each<[string, string | null, Partial<typeof app>, string, string]>([
   },
 );
 
-test('a secret is rotated, and the old one stops at once', async () => {
-  const data = { ...example('rotateSecret').data, clientSecret: 'phds_cs_new' };
-  await using page = await openApp('/credentials', {}, { rotateSecret: { data } });
-  await page.press('Rotate the secret');
-  const dialog = screen.getByRole('alertdialog');
-  page.see('The old secret stops working immediately.', dialog);
-  await page.press(within(dialog).getByRole('button', { name: 'Rotate' }));
-  expect(page.changes).toEqual([['rotateSecret', null]]);
-  page.see('phds_cs_new', screen.getByRole('region', { name: 'Client secret' }));
-  expectFocus('Copy the secret now.');
-});
-
 test.each([
   ['suspension', 'Its homepage is gone.', 'Suspended by the operator', 'Reason: Its homepage is gone.'],
   ['approval', null, 'Waiting for approval', 'Until then nobody can share data with it.'],

@@ -91,21 +91,6 @@ test('a line opens to the single reads of its day; equal ones are one row, and b
   expect(lastQuery(page, 'listAccesses')).toMatchObject({ clientId: app.clientId, from, to });
 });
 
-test('the reads of a line are in pages', async () => {
-  const [one, two] = [1, 2].map((page) => ({
-    ...{
-      data: [accessOf({ id: `acc_0${page}` })],
-      pagination: { page, pageSize: 20, total: 21, totalPages: 2 },
-    },
-  }));
-  const listAccesses = ({ query }: { query: Record<string, string> }) => (query['page'] === '2' ? two : one);
-  await using page = await openHistory([dayOf()], { listAccesses });
-  await page.press(line());
-  page.see('Page 1 of 2 (21 in all)');
-  await page.press('Older');
-  page.see('Page 2 of 2');
-});
-
 test('a filter selects what is shown and exported, and a line stays open, or closed, while it matches nothing', async () => {
   const none = listOf<Day>();
   const days = listOf(dayOf());

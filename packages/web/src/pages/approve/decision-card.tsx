@@ -121,7 +121,6 @@ function FailureNotice({ approval, decision, isRefetching }: DecisionProps): Rea
       failure={failure}
       undone={text(variables.terms === null ? 'denialUndone' : 'undone')}
       unknown={text('unknown')}
-      advice={text('unknownAdvice')}
       labels={{ dataFrom: text('firstDay') }}
     />
   );

@@ -44,7 +44,6 @@ function DeletionRequest({ id, app }: { readonly id: string; readonly app: strin
         failure={request.failure}
         undone={text('deletionNotAsked')}
         unknown={text('deletionUnknown')}
-        advice={text('deletionAdvice')}
       />
       <Row>
         <Button

@@ -154,9 +154,7 @@ function sharingOf(grant: Grant): string {
 function typesText(scopes: readonly string[]): string {
   if (scopes.length <= NAMED_SCOPES) return formatList(scopes.map(scopeTitle));
   const personal = scopes.filter((scope) => SENSITIVE_SCOPES.has(scope)).length;
-  const others = scopes.length - personal;
-  if (personal === 0) return text('typesPlain', { others });
-  return others === 0 ? text('typesPersonal', { personal }) : text('typesBoth', { personal, others });
+  return text('manyTypes', { personal, others: scopes.length - personal });
 }
 
 /** Connections that have ended, folded, each with its days. */

@@ -70,7 +70,6 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
           isOffered={isActive}
           trigger={text('stop')}
           title={text('stopTitle', { app })}
-          advice={text('stopAdvice')}
           beside={
             <Button aria-expanded={isChanging} aria-controls={form} onPress={() => setChanging(!isChanging)}>
               {text('change')}

@@ -61,7 +61,6 @@ function Apps({
           isOffered={active.length > 1}
           trigger={text('stopAll')}
           title={text('stopAllTitle')}
-          advice={text('stopAllAdvice')}
         >
           <p>{text('stopAllText')}</p>
         </StopSharing>

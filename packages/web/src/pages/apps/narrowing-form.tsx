@@ -75,7 +75,6 @@ export function NarrowingForm({ grant }: { readonly grant: Grant }) {
         failure={narrowing.failure}
         undone={text('notSaved')}
         unknown={text('saveUnknown')}
-        advice={text('saveAdvice')}
         labels={{ expiresAt: text('lastDay'), dataFrom: text('firstDay') }}
       />
       <Row>

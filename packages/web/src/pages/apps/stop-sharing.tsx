@@ -12,7 +12,6 @@ export function StopSharing({
   isOffered,
   trigger,
   title,
-  advice,
   beside,
   children,
 }: {
@@ -22,20 +21,13 @@ export function StopSharing({
   readonly isOffered: boolean;
   readonly trigger: string;
   readonly title: string;
-  /** What to do when it is unknown. */
-  readonly advice: string;
   /** Another button in the same row. */
   readonly beside?: ReactNode;
   readonly children: ReactNode;
 }) {
   return (
     <>
-      <ChangeNotice
-        failure={revocation.failure}
-        undone={text('notStopped')}
-        unknown={text('stopUnknown')}
-        advice={advice}
-      />
+      <ChangeNotice failure={revocation.failure} undone={text('notStopped')} unknown={text('stopUnknown')} />
       {isOffered ? (
         <Row>
           {beside}

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useApps } from '../../api/developer-apps.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { Row, Soft, Stack } from '../../ui/card.tsx';
+import { Soft } from '../../ui/card.tsx';
 import { PageHeading } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
@@ -27,32 +27,24 @@ export function AppsPage() {
           )
         }
       />
-      <Stack>
-        <Resource query={apps}>
-          {({ data, pagination, mayRegister }) =>
-            data.length === 0 ? (
-              <Empty title={text(mayRegister ? 'noApps' : 'notDeveloper')}>
-                <p>{text(mayRegister ? 'noAppsAdvice' : 'notDeveloperAdvice')}</p>
-              </Empty>
-            ) : (
-              <div>
-                <Rows>
-                  {data.map((app) => (
-                    <AppRow key={app.clientId} app={app} />
-                  ))}
-                </Rows>
-                <Pages pagination={pagination} onChange={setPage} />
-              </div>
-            )
-          }
-        </Resource>
-        <Row>
-          <a href="/openapi.json">{text('openApi')}</a>
-          <a href="/oauth/scopes">{text('scopes')}</a>
-          <a href="/catalog.json">{text('catalog')}</a>
-          <a href="/.well-known/oauth-authorization-server">{text('metadata')}</a>
-        </Row>
-      </Stack>
+      <Resource query={apps}>
+        {({ data, pagination, mayRegister }) =>
+          data.length === 0 ? (
+            <Empty title={text(mayRegister ? 'noApps' : 'notDeveloper')}>
+              <p>{text(mayRegister ? 'noAppsAdvice' : 'notDeveloperAdvice')}</p>
+            </Empty>
+          ) : (
+            <>
+              <Rows>
+                {data.map((app) => (
+                  <AppRow key={app.clientId} app={app} />
+                ))}
+              </Rows>
+              <Pages pagination={pagination} onChange={setPage} />
+            </>
+          )
+        }
+      </Resource>
     </>
   );
 }

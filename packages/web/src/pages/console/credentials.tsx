@@ -9,7 +9,7 @@ import { text } from './texts.ts';
 
 const TYPES = { server: 'typeServer', public: 'typePublic' } as const;
 
-/** The client ID, the secret with its rotation, and how the app authenticates itself. */
+/** The secret with its rotation, and how the app authenticates itself. */
 export function Credentials({ app }: { readonly app: DeveloperApp }) {
   const rotation = useRotation(app.clientId);
   return (
@@ -21,7 +21,6 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
       <Card label={text('credentials')}>
         <Facts
           facts={[
-            [text('clientId'), <code key="id">{app.clientId}</code>],
             [
               text('clientSecret'),
               app.secretLast4 === '' ? null : <code key="secret">…{app.secretLast4}</code>,

@@ -1,10 +1,9 @@
 import { useSettingsChange, useStatusChange } from '../../api/developer-apps.ts';
 import type { AppStatus, DeveloperApp } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
-import { Card, Facts, Row } from '../../ui/card.tsx';
+import { Card, Row } from '../../ui/card.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading } from '../../ui/focus.ts';
-import { Instant } from '../../ui/time.tsx';
 import { AppForm } from './app-form.tsx';
 import { NotChanged } from './not-changed.tsx';
 import { text } from './texts.ts';
@@ -35,12 +34,6 @@ function Status({ app }: { readonly app: DeveloperApp }) {
   return (
     <Card label={text('status')}>
       <h2>{text('status')}</h2>
-      <Facts
-        facts={[
-          [text('registeredOn'), <Instant key="created" at={app.createdAt} />],
-          [text('changedOn'), <Instant key="updated" at={app.updatedAt} />],
-        ]}
-      />
       <NotChanged error={status.error} />
       <Row>
         {app.status === 'active' ? (
