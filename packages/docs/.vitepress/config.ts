@@ -28,6 +28,10 @@ export default defineConfig({
     anchor: { slugify: slug },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
+  // A page that is one wide table has no outline, which leaves more room.
+  transformPageData({ relativePath, frontmatter }) {
+    if (/^(metrics|problems)\.md$/.test(relativePath)) frontmatter['aside'] = false;
+  },
   themeConfig: {
     search: { provider: 'local' },
     nav: [reference],

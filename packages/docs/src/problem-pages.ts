@@ -24,14 +24,14 @@ Back to [all error codes](problems.md).
 export function toProblemsPage(): string {
   const rows = PROBLEM_CODES.map((code) => {
     const { meaning, action } = PROBLEMS[code];
-    return `| [${code}](problems.md#${code.toLowerCase()}) | ${toStatuses(code)} | ${meaning} | ${action} |\n`;
+    return `| [${code}](problems.md#${code.toLowerCase()}) ${toStatuses(code)} | ${meaning} | ${action} |\n`;
   });
   return `# Error codes
 
 How to handle errors: [guide](errors.md). Each code has a page with an example.
 
-| Code | Status | Meaning | What to do |
-|---|---|---|---|
+| Code, HTTP status | Meaning | What to do |
+|---|---|---|
 ${rows.join('')}`;
 }
 

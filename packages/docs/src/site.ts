@@ -1,5 +1,5 @@
 import { PROBLEM_CODES, toProblemType } from '@phds/catalog/problems';
-import { toProblemPage, toProblemsPage } from './problem-pages.ts';
+import { toProblemPage } from './problem-pages.ts';
 import { GROUPS, readPages, titleOf } from './source.ts';
 
 const LINK = /\[([^\]]+)\]\(([^)\s]+)\)/g;
@@ -7,9 +7,7 @@ const PAGE = /^([\w-]+)\.md(?:#(.+))?$/;
 
 /** The Markdown of the site by its path below `/docs`: the guides, and a page for each error code. */
 export function toSite(): Map<string, string> {
-  const guides = readPages().map(
-    ({ slug, markdown }) => [toName(slug), slug === 'problems' ? toProblemsPage() : markdown] as const,
-  );
+  const guides = readPages().map(({ slug, markdown }) => [toName(slug), markdown] as const);
   const problems = PROBLEM_CODES.map((code) => [toProblemType(code).slice(1), toProblemPage(code)] as const);
   return new Map([...guides, ...problems]);
 }

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { toMetricsPage } from './metrics-page.ts';
+import { toProblemsPage } from './problem-pages.ts';
 
-/** The directory of the guides' sources. */
-export const GUIDES_DIRECTORY = resolve(import.meta.dirname, '../../../docs/partners');
+const GUIDES_DIRECTORY = resolve(import.meta.dirname, '../../../docs/partners');
 
 /** A page of the documentation, as Markdown. */
 interface SourcePage {
-  /** Name of the page: of its file in docs/partners, without `.md`. */
+  /** Name of the page: of its file in docs/partners, if it has one, without `.md`. */
   readonly slug: string;
   readonly markdown: string;
 }
@@ -33,12 +34,15 @@ export const GROUPS = [
   { title: 'Reference', slugs: ['metrics', 'problems'] },
 ] as const;
 
-/** The pages of docs/partners, in the order of the navigation. */
+/** The pages of docs/partners and those that are made from the catalog, in the order of the navigation. */
 export function readPages(): SourcePage[] {
-  return GROUPS.flatMap(({ slugs }) => slugs).map((slug) => ({
-    slug,
-    markdown: readFileSync(join(GUIDES_DIRECTORY, `${slug}.md`), 'utf8'),
-  }));
+  return GROUPS.flatMap(({ slugs }) => slugs).map((slug) => ({ slug, markdown: readPage(slug) }));
+}
+
+function readPage(slug: string): string {
+  if (slug === 'metrics') return toMetricsPage();
+  if (slug === 'problems') return toProblemsPage();
+  return readFileSync(join(GUIDES_DIRECTORY, `${slug}.md`), 'utf8');
 }
 
 /** The title of a page: its first line. */

@@ -64,12 +64,6 @@ const STEPS: readonly Step[] = [
     command: [process.execPath, 'packages/generators/bin/openapi-types.ts'],
   },
   {
-    name: 'pages',
-    sources: [CATALOG, 'packages/docs/{bin,src,examples}/**'],
-    result: 'docs/partners/problems.md',
-    command: [process.execPath, 'packages/docs/bin/generate.ts'],
-  },
-  {
     name: 'web',
     sources: ['packages/web/{src,bin}/**', 'packages/web/{index.html,vite.config.ts}', CATALOG],
     result: 'packages/web/dist',
@@ -95,7 +89,6 @@ const STEPS: readonly Step[] = [
       'docs/partners/**',
       CATALOG,
     ],
-    after: 'pages',
     result: 'packages/docs/dist',
     command: [process.execPath, 'packages/docs/bin/build.ts'],
   },

@@ -27,8 +27,6 @@ const GENERATED = [
   'packages/sdk/src/generated',
   'packages/web/dist',
   'packages/docs/pages',
-  'docs/partners/metrics.md',
-  'docs/partners/problems.md',
   'services/authorization/src/store/generated',
   'packages/service-kit/test/fixtures/library/generated',
 ];

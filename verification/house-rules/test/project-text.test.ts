@@ -102,7 +102,7 @@ function namedFiles(document: string): string[] {
   return [...(findText(document) ?? '').matchAll(name)].map(([text]) => text);
 }
 
-/** Pages that are generated with the documentation of partners, which checks its own links. */
+/** Pages of the documentation for partners that are made from the catalog. It checks its own links. */
 const GENERATED = /^docs\/partners\/(metrics|problems)\.md$/;
 
 /** The links of a document to a file or directory that is missing, or to a heading that a document does not have. */
