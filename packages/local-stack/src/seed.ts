@@ -5,9 +5,7 @@ import type { Client } from '@connectrpc/connect';
 import { IngestionService, type PutResult } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import type { ServiceTokenSource } from '@phds/service-kit/trust/callers';
-import { ADA } from '@phds/synthetic/people/ada';
-import { GRACE } from '@phds/synthetic/people/grace';
-import { SPARSE } from '@phds/synthetic/people/people';
+import { ADA, GRACE, SPARSE } from '@phds/synthetic/people';
 import type { SyntheticReading } from '@phds/synthetic/reading';
 import { recordsIn } from '@phds/synthetic/records';
 import { openTimeline, readingsIn, type Timeline } from '@phds/synthetic/timeline';
@@ -28,7 +26,7 @@ async function seedUsers(
   using channel = openRpcChannel({ address, audience: 'health-data', tokens, deadlineMs: DEADLINE_MS });
   const ingestion = channel.client(IngestionService);
   const timelines = since === null ? openLives(until) : openNewDays(since, until);
-  await Promise.all(timelines.map((timeline) => sendTimeline(ingestion, timeline.person.id, timeline)));
+  await Promise.all(timelines.map((timeline) => sendTimeline(ingestion, timeline)));
 }
 
 function openLives(until: Date): Timeline[] {
@@ -39,7 +37,7 @@ function openLives(until: Date): Timeline[] {
 function openNewDays(since: Date, until: Date): Timeline[] {
   const days = Math.ceil((until.getTime() - since.getTime()) / DAY_MS) + 1;
   return [ADA, GRACE].map((person) => {
-    const timeline = openTimeline(person, { until: until.getTime(), extent: { days } });
+    const timeline = openTimeline(person, { until: until.getTime(), days });
     return {
       ...timeline,
       person: { ...person, history: { ...person.history, appointments: [], careRecords: [] } },
@@ -52,34 +50,18 @@ const RECORDS_PER_CALL = 500;
 
 type Ingestion = Client<typeof IngestionService>;
 
-/** The numbers of items sent. */
-export interface SentCounts {
-  readonly readings: number;
-  readonly records: number;
-}
-
-/**
- * Sends part of a synthetic life to a user of health-data: profile, readings, records. Idempotent. Throws when anything is refused.
- */
-export async function sendTimeline(
-  ingestion: Ingestion,
-  userId: string,
-  timeline: Timeline,
-): Promise<SentCounts> {
-  const { profile, timeZone } = timeline.person;
+/** Sends a synthetic life: profile, readings, records. Idempotent. Throws when anything is refused. */
+async function sendTimeline(ingestion: Ingestion, timeline: Timeline): Promise<void> {
+  const { id: userId, profile, timeZone } = timeline.person;
   if (profile !== null) await ingestion.putProfile({ userId, ...profile, timeZone });
-  const counts = { readings: 0, records: 0 };
   for (const batch of toBatches(readingsIn(timeline), READINGS_PER_CALL)) {
     const { result } = await ingestion.putReadings({ userId, readings: batch.map(toMessage) });
     refuseRefusals(userId, result);
-    counts.readings += batch.length;
   }
   for (const records of toBatches(recordsIn(timeline), RECORDS_PER_CALL)) {
     const { result } = await ingestion.putHealthRecords({ userId, records });
     refuseRefusals(userId, result);
-    counts.records += records.length;
   }
-  return counts;
 }
 
 function toMessage({ type, start, end, value, source }: SyntheticReading) {

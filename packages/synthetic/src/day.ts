@@ -1,5 +1,5 @@
-import { DAY_MS, MINUTE_MS, startOfDay, toInstant, weekdayOf } from './calendar.ts';
-import { type Life, type Person, type Workout, zoneOn } from './person.ts';
+import { isWeekend, MINUTE_MS, toInstant, weekdayOf } from './calendar.ts';
+import type { Life, Person, Workout } from './person.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** A period, in milliseconds since the epoch. */
@@ -34,11 +34,9 @@ export interface Night extends Span {
 
 /** A day of a person, from local midnight to midnight. Readings of a day start within it, except for sleep. */
 export interface Day extends Span {
-  readonly person: Person;
   readonly life: Life;
   /** Days since 1970-01-01. */
   readonly number: number;
-  readonly timeZone: string;
   /** The night that ends on this day, and the one that starts on it. */
   readonly nights: readonly [Night, Night];
   readonly waking: Span;
@@ -51,78 +49,57 @@ export interface Day extends Span {
 }
 
 /** A person and a seed. Any day can be computed from it, independently and in any order. */
-interface Setting {
+export interface Setting {
   readonly person: Person;
-  readonly life: Life;
+  /** The instant of a wall clock time of a day, in minutes after midnight. */
   at(day: number, minute: number): number;
   random(day: number, topic: string): Random;
 }
 
-const KEPT_DAYS = 200;
-
-/** Plans days on demand and caches the latest, so that memory does not grow with their number. */
-export function createPlanner(person: Person, life: Life, seed: number): (day: number) => Day {
-  const setting: Setting = {
+export function createSetting(person: Person, seed: number): Setting {
+  return {
     person,
-    life,
-    at: (day, minute) => toInstant(day * DAY_MS + Math.round(minute) * MINUTE_MS, zoneOn(person, day)),
+    at: (day, minute) => toInstant(day, minute, person.timeZone),
     random: (day, topic) => createRandom(`${seed} ${person.id} ${day} ${topic}`),
   };
-  const days = new Map<number, Day>();
-  return (number) => {
-    const known = days.get(number);
-    if (known !== undefined) return known;
-    const day = planDay(setting, number);
-    const [oldest] = days.keys();
-    if (days.size >= KEPT_DAYS && oldest !== undefined) days.delete(oldest);
-    days.set(number, day);
-    return day;
-  };
-}
-
-export function isWeekend(day: number): boolean {
-  return [0, 6].includes(weekdayOf(day));
 }
 
 export function isIn({ start, end }: Span, instant: number): boolean {
   return instant >= start && instant < end;
 }
 
-function planDay(setting: Setting, number: number): Day {
-  const { person, life } = setting;
-  const [start, end] = [number, number + 1].map((day) => startOfDay(day, zoneOn(person, day))) as [
-    number,
-    number,
-  ];
-  const nights = [planNight(setting, number), planNight(setting, number + 1)] as const;
+export function planDay(setting: Setting, life: Life, number: number): Day {
+  const [start, end] = [setting.at(number, 0), setting.at(number + 1, 0)];
+  const nights = [
+    planNight(setting, life.habits, number),
+    planNight(setting, life.habits, number + 1),
+  ] as const;
   const waking = {
     start: Math.max(start, nights[0].end + 4 * MINUTE_MS),
     end: Math.min(end, nights[1].start - 10 * MINUTE_MS),
   };
   return {
-    person,
     life,
     number,
-    timeZone: zoneOn(person, number),
     start,
     end,
     nights,
     waking,
-    bouts: planBouts(setting, number, waking),
+    bouts: planBouts(setting, life.habits, number, waking),
     random: (topic) => setting.random(number, topic),
     at: (minute) => setting.at(number, minute),
   };
 }
 
-/** Even on a day shortened by a flight, people are awake for more than half of it. */
-const LONGEST_SHARE = 0.42;
-
-function planNight(setting: Setting, day: number): Night {
+function planNight(
+  setting: Setting,
+  { wakesAt, weekendLater, sleepMinutes }: Life['habits'],
+  day: number,
+): Night {
   const random = setting.random(day, 'night');
-  const wake = wakeOf(setting, day);
-  const longest = ((wake - wakeOf(setting, day - 1)) / MINUTE_MS) * LONGEST_SHARE;
-  const minutes = Math.min(random.normal(setting.life.habits.sleepMinutes, 30), longest);
-  const asleep = wake - Math.round(minutes) * MINUTE_MS;
+  const usual = wakesAt + (isWeekend(day) ? weekendLater : 0);
+  const wake = setting.at(day, usual + random.normal(0, 16));
+  const asleep = wake - Math.round(random.normal(sleepMinutes, 30)) * MINUTE_MS;
   return {
     start: asleep - random.integer(5, 24) * MINUTE_MS,
     asleep,
@@ -130,12 +107,6 @@ function planNight(setting: Setting, day: number): Night {
     end: wake + random.integer(2, 14) * MINUTE_MS,
     stages: planStages(asleep, wake, random),
   };
-}
-
-function wakeOf(setting: Setting, day: number): number {
-  const { wakesAt, weekendLater } = setting.life.habits;
-  const usual = wakesAt + (isWeekend(day) ? weekendLater : 0);
-  return setting.at(day, usual + setting.random(day, 'wake').normal(0, 16));
 }
 
 /** Cycles of about 90 minutes, with less deep sleep and more REM towards the morning. */
@@ -162,18 +133,15 @@ function planStages(asleep: number, wake: number, random: Random): StageSpan[] {
 /** Steps a minute and METs of each sport. */
 const SPORTS: Readonly<Record<Workout['kind'], { readonly cadence: number; readonly met: number }>> = {
   run: { cadence: 166, met: 10 },
-  ride: { cadence: 0, met: 8 },
   swim: { cadence: 0, met: 7 },
-  strength: { cadence: 6, met: 4 },
   walk: { cadence: 114, met: 4 },
 };
 
 const MOST_WALKS = 100;
 
 /** All movement of a day: first the workouts, then walks until the day's steps are reached. */
-function planBouts(setting: Setting, day: number, waking: Span): Bout[] {
+function planBouts(setting: Setting, { workouts, steps }: Life['habits'], day: number, waking: Span): Bout[] {
   const random = setting.random(day, 'bouts');
-  const { workouts, steps } = setting.life.habits;
   const bouts: Bout[] = [];
   const add = (bout: Bout) => {
     const isFree = bouts.every(({ start, end }) => bout.end <= start || bout.start >= end);

@@ -1,16 +1,14 @@
 import type { MetricName } from '@phds/catalog/metrics';
 import type { BloodType, Gender, MedicationPattern, Mood, Severity } from '@phds/catalog/wire-names';
-import { formatDay } from './calendar.ts';
 
 /** A synthetic person: the input of all generated data. */
 export interface Person {
-  /** Name on the command line, and user id in the local stack. */
+  /** User id in the local stack, and name at the sign-in of a sandbox. */
   readonly id: string;
   /** Null when nothing is known about them. */
   readonly profile: Profile | null;
-  /** IANA time zone of their home. */
+  /** IANA. */
   readonly timeZone: string;
-  readonly trips: readonly Trip[];
   /** Default number of days of data. */
   readonly days: number;
   /** Null for a person without devices. */
@@ -28,15 +26,6 @@ export interface Profile {
   readonly bloodType?: BloodType;
 }
 
-/** Days spent in another zone every year. A trip stays within one month. */
-interface Trip {
-  /** 1 to 12. */
-  readonly month: number;
-  readonly firstDay: number;
-  readonly lastDay: number;
-  readonly timeZone: string;
-}
-
 /** A value entered a number of hours before the end of the data. */
 interface ManualEntry {
   readonly type: MetricName;
@@ -44,18 +33,9 @@ interface ManualEntry {
   readonly value: number;
 }
 
-/** The person's time zone on a day. */
-export function zoneOn({ timeZone, trips }: Person, day: number): string {
-  if (trips.length === 0) return timeZone;
-  const [, month = 0, date = 0] = formatDay(day).split('-').map(Number);
-  const trip = trips.find((each) => each.month === month && each.firstDay <= date && date <= each.lastDay);
-  return trip?.timeZone ?? timeZone;
-}
-
 export interface Life {
   readonly body: Body;
   readonly habits: Habits;
-  readonly devices: Devices;
 }
 
 /** The means of the readings. */
@@ -91,10 +71,8 @@ interface Habits {
   readonly dinnerAt: number;
 }
 
-type WorkoutKind = 'run' | 'ride' | 'swim' | 'strength' | 'walk';
-
 export interface Workout {
-  readonly kind: WorkoutKind;
+  readonly kind: 'run' | 'swim' | 'walk';
   /** 0 is Sunday. */
   readonly weekdays: readonly number[];
   /** Probability that it takes place, 0 to 1. */
@@ -104,20 +82,6 @@ export interface Workout {
   readonly minutes: number;
   /** Share of the heart rate reserve, 0 to 1. */
   readonly effort: number;
-}
-
-/** The measuring rates of the devices. */
-interface Devices {
-  /** Seconds between heart rates, at rest and in workouts. */
-  readonly heartRateSeconds: number;
-  readonly workoutHeartRateSeconds: number;
-  /** Maximum minutes of one reading of steps, distance and active energy. */
-  readonly activityMinutes: number;
-  readonly basalMinutes: number;
-  /** Interval of a glucose sensor in minutes; null for finger pricks around meals. */
-  readonly glucoseMinutes: number | null;
-  /** Minutes between SpO2 and respiratory rates during sleep. */
-  readonly sleepVitalsMinutes: number;
 }
 
 /** What the person reports and doctors record, i.e. everything that no device measures. */
@@ -183,34 +147,4 @@ export const NO_HISTORY: MedicalHistory = {
   appointments: [],
   careRecords: [],
   reports: false,
-};
-
-/** A watch in power-saving mode, and a phone: about 200 readings a day. */
-export const EVERYDAY_DEVICES: Devices = {
-  heartRateSeconds: 20 * 60,
-  workoutHeartRateSeconds: 2 * 60,
-  activityMinutes: 60,
-  basalMinutes: 60,
-  glucoseMinutes: null,
-  sleepVitalsMinutes: 90,
-};
-
-/** A watch with default settings, and a glucose sensor: about 770 readings a day. */
-export const FULL_DEVICES: Devices = {
-  heartRateSeconds: 5 * 60,
-  workoutHeartRateSeconds: 5,
-  activityMinutes: 10,
-  basalMinutes: 30,
-  glucoseMinutes: 15,
-  sleepVitalsMinutes: 30,
-};
-
-/** The highest measuring rates of devices: about 3,600 readings a day with two hours of sport. */
-export const DENSE_DEVICES: Devices = {
-  heartRateSeconds: 2 * 60,
-  workoutHeartRateSeconds: 5,
-  activityMinutes: 1,
-  basalMinutes: 5,
-  glucoseMinutes: 5,
-  sleepVitalsMinutes: 10,
 };

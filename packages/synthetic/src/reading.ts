@@ -2,15 +2,7 @@ import { METRICS, type MetricName } from '@phds/catalog/metrics';
 import { SECOND_MS } from './calendar.ts';
 
 /** The source label stored with a reading, as the importers assign it. */
-export type Source =
-  | 'apple-watch'
-  | 'iphone'
-  | 'manual'
-  | 'withings'
-  | 'omron'
-  | 'dexcom'
-  | 'ihealth'
-  | 'headspace';
+export type Source = 'apple-watch' | 'iphone' | 'manual' | 'withings' | 'omron' | 'ihealth' | 'headspace';
 
 /** One measured value in the unit and with the decimals of its type. */
 export interface SyntheticReading {

@@ -1,51 +1,29 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import { DAY_MS, formatDay, formatInstant, HOUR_MS, MINUTE_MS, toInstant } from './calendar.ts';
-import { isWeekend } from './day.ts';
-import { type Medication, zoneOn } from './person.ts';
-import { createRandom, type Random } from './random.ts';
+import { formatDay, formatInstant, isWeekend, MINUTE_MS } from './calendar.ts';
+import { createSetting, type Setting } from './day.ts';
+import type { Medication } from './person.ts';
+import type { Random } from './random.ts';
 import type { Timeline } from './timeline.ts';
 
 /** A record in the form of the ingestion rpc. */
 type SyntheticHealthRecord = MessageInitShape<typeof HealthRecordSchema>;
 
-/** The content of a record, by its kind. */
-type HealthRecordContent = NonNullable<SyntheticHealthRecord['record']>;
-
-/** The events of a day that records are generated from. */
-interface HealthRecordDay {
-  readonly timeline: Timeline;
-  readonly number: number;
-  /** The instant of a wall clock time, in minutes after midnight. */
-  at(minute: number): number;
-  random(topic: string): Random;
-}
-
-/** A day of a timeline. */
-function createHealthRecordDay(timeline: Timeline, number: number): HealthRecordDay {
-  const { person, seed } = timeline;
-  return {
-    timeline,
-    number,
-    at: (minute) => toInstant(number * DAY_MS + minute * MINUTE_MS, zoneOn(person, number)),
-    random: (topic) => createRandom(`${seed} ${person.id} ${number} ${topic}`),
-  };
-}
-
 const REPORT_DAYS = 30;
 
 /** Every health record of a timeline. Keys depend only on content and time, so repeated generation yields the same records. */
 export function* recordsIn(timeline: Timeline): Generator<SyntheticHealthRecord> {
+  const { person, seed } = timeline;
+  const setting = createSetting(person, seed);
   yield* standingFacts(timeline);
   for (let day = timeline.firstDay; day <= timeline.lastDay; day += 1) {
-    const healthRecordDay = createHealthRecordDay(timeline, day);
-    for (const medication of timeline.person.history.medications)
-      yield* adherence(healthRecordDay, medication);
-    yield* diary(healthRecordDay);
+    for (const medication of person.history.medications)
+      yield* adherence(setting, day, timeline.until, medication);
+    yield* diary(setting, day, timeline.until);
   }
-  yield* careRecords(timeline);
-  if (timeline.person.history.reports) yield* reports(timeline);
+  yield* careRecords(setting, timeline);
+  if (person.history.reports) yield* reports(setting, timeline);
 }
 
 function* standingFacts({ person }: Timeline): Generator<SyntheticHealthRecord> {
@@ -63,10 +41,11 @@ function* standingFacts({ person }: Timeline): Generator<SyntheticHealthRecord> 
 }
 
 /** Appointments and doctors' entries, both relative to the last day. */
-function* careRecords(timeline: Timeline): Generator<SyntheticHealthRecord> {
-  const { lastDay, person, until } = timeline;
-  const at = (inDays: number, hour: number) =>
-    toInstant((lastDay + inDays) * DAY_MS + hour * HOUR_MS, person.timeZone);
+function* careRecords(
+  setting: Setting,
+  { lastDay, person, until }: Timeline,
+): Generator<SyntheticHealthRecord> {
+  const at = (inDays: number, hour: number) => setting.at(lastDay + inDays, hour * 60);
   for (const { title, inDays, hour, specialty, location } of person.history.appointments) {
     const dateTime = formatInstant(at(inDays, hour), person.timeZone);
     const value = { title, dateTime, specialty, location };
@@ -82,12 +61,14 @@ function* careRecords(timeline: Timeline): Generator<SyntheticHealthRecord> {
 }
 
 /** One report for each full period of thirty days, created the next morning. */
-function* reports(timeline: Timeline): Generator<SyntheticHealthRecord> {
-  const { firstDay, lastDay, person } = timeline;
+function* reports(
+  setting: Setting,
+  { firstDay, lastDay, person, until }: Timeline,
+): Generator<SyntheticHealthRecord> {
   for (let last = lastDay - 1; last - REPORT_DAYS + 1 >= firstDay; last -= REPORT_DAYS) {
     const [from, to] = [formatDay(last - REPORT_DAYS + 1), formatDay(last)];
-    const generatedAt = toInstant((last + 1) * DAY_MS + 5 * HOUR_MS, person.timeZone);
-    if (generatedAt > timeline.until) continue;
+    const generatedAt = setting.at(last + 1, 5 * 60);
+    if (generatedAt > until) continue;
     const summary = `${person.profile?.name}, ${from} to ${to}: measured every day, sleep regular, medication taken on most days.`;
     const value = { generatedAt: timestampFromMs(generatedAt), from, to, summary };
     yield { key: `${from} ${to}`, source: 'synthetic', record: { case: 'report', value } };
@@ -97,50 +78,46 @@ function* reports(timeline: Timeline): Generator<SyntheticHealthRecord> {
 const MOOD_CHANCE = 0.6;
 
 /** Intermittent symptoms, and a mood on most evenings. */
-function* diary(day: HealthRecordDay): Generator<SyntheticHealthRecord> {
-  const { symptoms, moods } = day.timeline.person.history;
-  const random = day.random('diary');
-  const date = formatDay(day.number);
+function* diary(setting: Setting, day: number, until: number): Generator<SyntheticHealthRecord> {
+  const { symptoms, moods } = setting.person.history;
+  const random = setting.random(day, 'diary');
+  const date = formatDay(day);
   for (const { description, severity, chance } of symptoms) {
-    const at = day.at(random.integer(8 * 60, 21 * 60));
-    if (!random.chance(chance)) continue;
+    const at = setting.at(day, random.integer(8 * 60, 21 * 60));
+    if (!random.chance(chance) || at > until) continue;
     const value = { description, severity, timestamp: timestampFromMs(at) };
-    yield* written(day, at, `${date} ${description}`, { case: 'symptom', value });
+    yield { key: `${date} ${description}`, source: 'manual', record: { case: 'symptom', value } };
   }
   if (moods.length === 0 || !random.chance(MOOD_CHANCE)) return;
-  const at = day.at(random.integer(18 * 60, 22 * 60));
+  const at = setting.at(day, random.integer(18 * 60, 22 * 60));
+  if (at > until) return;
   const { mood, note } = random.pick(moods);
   const value = { mood, note, timestamp: timestampFromMs(at) };
-  yield* written(day, at, `${date} mood`, { case: 'moodEntry', value });
-}
-
-function* written(
-  { timeline }: HealthRecordDay,
-  at: number,
-  key: string,
-  record: HealthRecordContent,
-): Generator<SyntheticHealthRecord> {
-  if (at <= timeline.until) yield { key, source: 'manual', record };
+  yield { key: `${date} mood`, source: 'manual', record: { case: 'moodEntry', value } };
 }
 
 const AS_NEEDED_CHANCE = 0.12;
 const REASONS = ['Felt unwell', 'Upset stomach', 'On the road', 'Ran out'];
 
 /** The outcomes of a day's doses. Most are taken, fewer on weekends. Future doses are pending. */
-function* adherence(day: HealthRecordDay, medication: Medication): Generator<SyntheticHealthRecord> {
-  const { key, pattern, times } = medication;
-  const random = day.random(`adherence ${key}`);
+function* adherence(
+  setting: Setting,
+  day: number,
+  until: number,
+  medication: Medication,
+): Generator<SyntheticHealthRecord> {
+  const { key, times } = medication;
+  const random = setting.random(day, `adherence ${key}`);
   if (times.length === 0 && random.chance(AS_NEEDED_CHANCE)) {
-    const takenAt = day.at(random.integer(9 * 60, 21 * 60));
+    const takenAt = setting.at(day, random.integer(9 * 60, 21 * 60));
     const outcome = { status: 'taken', takenAt: timestampFromMs(takenAt) };
-    if (takenAt <= day.timeline.until) yield toDose(medication, takenAt, outcome);
+    if (takenAt <= until) yield toDose(medication, takenAt, outcome);
   }
-  if (pattern === 'QOD' && day.number % 2 !== 0) return;
   for (const minute of times) {
-    const scheduledAt = day.at(minute);
+    const scheduledAt = setting.at(day, minute);
     const takenAt = scheduledAt + random.integer(-15, 40) * MINUTE_MS;
-    const outcome = outcomeOf(random, isWeekend(day.number) ? 0.78 : 0.92, takenAt);
-    const isPast = Math.max(scheduledAt, takenAt) <= day.timeline.until;
+    const outcome = outcomeOf(random, isWeekend(day) ? 0.78 : 0.92, takenAt);
+    const isPast = Math.max(scheduledAt, takenAt) <= until;
     yield toDose(medication, scheduledAt, {
       scheduledAt: timestampFromMs(scheduledAt),
       ...(isPast ? outcome : { status: 'pending' }),

@@ -3,51 +3,48 @@ import { formatDay, HOUR_MS, MINUTE_MS, SECOND_MS, weekdayOf } from './calendar.
 import { type Bout, type Day, isIn, type StageSpan } from './day.ts';
 import { interval, type Source, type SyntheticReading, sample } from './reading.ts';
 
-/** Readings that are generated together. */
-export interface Topic {
-  readonly types: readonly MetricName[];
-  readonly make: (day: Day) => SyntheticReading[];
-}
-
 const WATCH = 'apple-watch';
 const PHONE = 'iphone';
 
-/** Every metric type once. */
-export const TOPICS: readonly Topic[] = [
-  { types: ['Heart Rate'], make: heartRates },
-  { types: ['Resting HR', 'Walking HR'], make: dailyHeartRates },
-  { types: ['HRV'], make: variabilities },
-  { types: ['ECG'], make: electrocardiograms },
-  { types: ['Blood Pressure', 'BP Diastolic'], make: bloodPressures },
-  { types: ['SPO2', 'Respiratory Rate'], make: sleepVitals },
-  { types: ['Respiratory', 'Height'], make: checkUps },
-  { types: ['Glucose'], make: glucose },
-  { types: ['Temperature'], make: temperatures },
-  { types: ['Steps', 'Distance', 'Calories', 'Exercise'], make: activity },
-  { types: ['Basal Calories'], make: basalEnergy },
-  { types: ['Flights'], make: flights },
-  { types: ['Sleep', 'Sleep Deep', 'Sleep Core', 'Sleep REM', 'Sleep Awake'], make: sleep },
-  {
-    types: ['Time in Bed'],
-    make: ({ nights: [{ start, end }] }) => [span('Time in Bed', start, end, PHONE)],
-  },
-  { types: ['Weight', 'BMI', 'Body Fat'], make: weighing },
-  { types: ['Mindfulness'], make: mindfulness },
+/** What makes the readings of a day: every metric type once. */
+export const TOPICS: readonly ((day: Day) => SyntheticReading[])[] = [
+  heartRates,
+  dailyHeartRates,
+  variabilities,
+  electrocardiograms,
+  bloodPressures,
+  sleepVitals,
+  checkUps,
+  glucose,
+  temperatures,
+  activity,
+  basalEnergy,
+  flights,
+  sleep,
+  ({ nights: [{ start, end }] }) => [span('Time in Bed', start, end, PHONE)],
+  weighing,
+  mindfulness,
 ];
+
+// The measuring rates of a watch in power-saving mode, and of a phone: about 200 readings a day.
+const HEART_RATE_SECONDS = 20 * 60;
+const WORKOUT_HEART_RATE_SECONDS = 2 * 60;
+const SUMMED_MINUTES = 60;
+const SLEEP_VITALS_MINUTES = 90;
 
 const FASTEST_HEART = 170;
 
 /** Frequently in workouts, rarely otherwise, as watches measure it. */
 function heartRates(day: Day): SyntheticReading[] {
-  const { heartRateSeconds, workoutHeartRateSeconds } = day.life.devices;
   const random = day.random('heart-rate');
   const readings: SyntheticReading[] = [];
-  let at = day.start + random.between(0, heartRateSeconds) * SECOND_MS;
+  let at = day.start + random.between(0, HEART_RATE_SECONDS) * SECOND_MS;
   while (at < day.end) {
     const bout = day.bouts.find((each) => isIn(each, at));
     readings.push(sample('Heart Rate', at, heartRateOf(day, at, bout) + random.normal(0, 3), WATCH));
     const isWorkout = bout !== undefined && bout.kind !== 'stroll';
-    at += SECOND_MS * (isWorkout ? workoutHeartRateSeconds : heartRateSeconds * random.between(0.7, 1.3));
+    at +=
+      SECOND_MS * (isWorkout ? WORKOUT_HEART_RATE_SECONDS : HEART_RATE_SECONDS * random.between(0.7, 1.3));
   }
   return readings;
 }
@@ -112,7 +109,7 @@ function sleepVitals(day: Day): SyntheticReading[] {
   const random = day.random('sleep-vitals');
   const { spo2, breathsPerMinute } = day.life.body;
   const readings: SyntheticReading[] = [];
-  for (let at = day.start; at < day.end; at += day.life.devices.sleepVitalsMinutes * MINUTE_MS) {
+  for (let at = day.start; at < day.end; at += SLEEP_VITALS_MINUTES * MINUTE_MS) {
     if (!isAsleep(day, at)) continue;
     readings.push(
       sample('SPO2', at, Math.min(100, spo2 + random.normal(0, 0.7)), WATCH),
@@ -132,25 +129,20 @@ function checkUps({ number, waking, life, random }: Day): SyntheticReading[] {
 
 const LONGEST_MEAL_MS = 5 * HOUR_MS;
 
-/** From a sensor every few minutes, or from finger pricks before each meal and one and two hours after it. */
+/** Finger pricks before each meal and one and two hours after it. */
 function glucose(day: Day): SyntheticReading[] {
   const random = day.random('glucose');
   const { lunchAt, dinnerAt } = day.life.habits;
   const meals = [day.waking.start + 30 * MINUTE_MS, day.at(lunchAt), day.at(dinnerAt)]
     .map((at) => at + random.integer(-20, 20) * MINUTE_MS)
     .filter((at) => isIn(day.waking, at));
-  const { glucoseMinutes } = day.life.devices;
-  const times =
-    glucoseMinutes === null
-      ? meals.flatMap((meal) => [-5, 60, 120].map((after) => meal + after * MINUTE_MS))
-      : timesOf(day, glucoseMinutes);
-  const source = glucoseMinutes === null ? 'ihealth' : 'dexcom';
   const { glucose: level, mealRise } = day.life.body;
-  return times
+  return meals
+    .flatMap((meal) => [-5, 60, 120].map((after) => meal + after * MINUTE_MS))
     .filter((at) => isIn(day, at))
     .map((at) => {
       const rise = meals.reduce((sum, meal) => sum + mealRise * responseAfter(at - meal), 0);
-      return sample('Glucose', at, level + rise + random.normal(0, 3), source);
+      return sample('Glucose', at, level + rise + random.normal(0, 3), 'ihealth');
     });
 }
 
@@ -171,10 +163,10 @@ function temperatures(day: Day): SyntheticReading[] {
   return isIn(day.waking, at) ? [sample('Temperature', at, value, 'ihealth')] : [];
 }
 
-/** Additive quantities of the waking hours, summed over intervals of the devices; intervals without any are omitted. */
+/** Additive quantities of the waking hours, summed by hour; hours without any are omitted. */
 function activity(day: Day): SyntheticReading[] {
   const { weightKg, heightCm } = day.life.body;
-  const size = day.life.devices.activityMinutes * MINUTE_MS;
+  const size = SUMMED_MINUTES * MINUTE_MS;
   const readings: SyntheticReading[] = [];
   for (let start = day.waking.start; start < day.waking.end; start += size) {
     const end = Math.min(start + size, day.waking.end);
@@ -186,33 +178,17 @@ function activity(day: Day): SyntheticReading[] {
     };
     const pocket = ({ carriesPhone }: Bout) => (carriesPhone ? 0.98 : 0);
     const metres = ({ cadence }: Bout) => (cadence * heightCm * (cadence > 140 ? 0.6 : 0.41)) / 100;
-    add(
-      'Steps',
-      total(({ cadence }) => cadence),
-      WATCH,
-    );
-    add(
-      'Steps',
-      total((bout) => bout.cadence * pocket(bout)),
-      PHONE,
-    );
+    const inPocket = (amountOf: (bout: Bout) => number) => total((bout) => amountOf(bout) * pocket(bout));
+    const steps = ({ cadence }: Bout) => cadence;
+    add('Steps', total(steps), WATCH);
+    add('Steps', inPocket(steps), PHONE);
     add('Distance', total(metres), WATCH);
-    add(
-      'Distance',
-      total((bout) => metres(bout) * pocket(bout)),
-      PHONE,
-    );
+    add('Distance', inPocket(metres), PHONE);
     // One MET is 3.5 ml of oxygen per kilogram and minute; a litre of oxygen is 5 kcal.
-    add(
-      'Calories',
-      total(({ met }) => ((met - 1) * 3.5 * weightKg) / 200),
-      WATCH,
-    );
-    add(
-      'Exercise',
-      total(({ met }) => (met >= 3 ? 1 : 0)),
-      WATCH,
-    );
+    const calories = ({ met }: Bout) => ((met - 1) * 3.5 * weightKg) / 200;
+    add('Calories', total(calories), WATCH);
+    const exercise = ({ met }: Bout) => (met >= 3 ? 1 : 0);
+    add('Exercise', total(exercise), WATCH);
   }
   return readings;
 }
@@ -224,18 +200,14 @@ function sharedMinutes(one: Bout, other: { readonly start: number; readonly end:
 
 /** Kilocalories at rest, about 21 a day for each kilogram. */
 function basalEnergy(day: Day): SyntheticReading[] {
-  const { basalMinutes } = day.life.devices;
+  const size = SUMMED_MINUTES * MINUTE_MS;
   const perMinute = (21 * day.life.body.weightKg) / (24 * 60);
-  return timesOf(day, basalMinutes).map((start) => {
-    const end = Math.min(day.end, start + basalMinutes * MINUTE_MS);
-    return interval('Basal Calories', start, end, perMinute * ((end - start) / MINUTE_MS), WATCH);
-  });
-}
-
-/** The instants of a day at an interval. */
-function timesOf({ start, end }: Day, minutes: number): number[] {
-  const count = Math.ceil((end - start) / (minutes * MINUTE_MS));
-  return Array.from({ length: count }, (_, index) => start + index * minutes * MINUTE_MS);
+  const readings: SyntheticReading[] = [];
+  for (let start = day.start; start < day.end; start += size) {
+    const end = Math.min(day.end, start + size);
+    readings.push(interval('Basal Calories', start, end, perMinute * ((end - start) / MINUTE_MS), WATCH));
+  }
+  return readings;
 }
 
 /** Measured by the phone's barometer. */

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { defaultDataDirectory, repositoryRoot } from '@phds/local-stack/data-directory';
 import type { Stack } from '@phds/local-stack/stack';
+import { exportXml, recordXml } from '@phds/test-kit/apple-exports';
 import type { LoadResult, SteadyJob } from './load-job.ts';
 import { type LoadProcess, startLoad } from './measure.ts';
 import type { Options } from './options.ts';
@@ -23,7 +25,7 @@ export async function benchImport(options: Options): Promise<string> {
   const users = Math.min(options.users, READERS);
   await using prepared = await prepareStack('bench-import', { ...options, users, fresh: true });
   const { stack, side } = prepared;
-  const file = await makeExport(stack, options.records);
+  const file = await makeExport(options.records);
   const job = {
     gateways: stack.gatewayUrls,
     requestsFile: side.job.requestsFile,
@@ -43,15 +45,35 @@ export async function benchImport(options: Options): Promise<string> {
   return report(options, { alone, beside }, { quiet, busy });
 }
 
-async function makeExport(stack: Stack, records: number): Promise<string> {
+async function makeExport(records: number): Promise<string> {
   const directory = join(defaultDataDirectory, 'bench-exports');
   const file = join(directory, `${records}.xml`);
   if (existsSync(file)) return file;
   mkdirSync(directory, { recursive: true });
   console.log(`writing an export of ${records} records`);
-  const person = ['--person', 'heavy', '--records', String(records)];
-  await runPhds(stack, ['generate', ...person, '--format', 'apple', '--out', file]);
+  await pipeline(writeExport(records), createWriteStream(file));
   return file;
+}
+
+/** Of a watch that measures something every five seconds, up to the end of 2025. */
+const MEASURED = [
+  { type: 'HeartRate', unit: 'count/min', value: '71' },
+  { type: 'StepCount', unit: 'count', value: '9' },
+  { type: 'ActiveEnergyBurned', unit: 'kcal', value: '0.4' },
+  { type: 'OxygenSaturation', unit: '%', value: '0.97' },
+];
+
+function* writeExport(records: number): Generator<string> {
+  const [head = '', tail = ''] = exportXml('@').split('@');
+  yield head;
+  for (let index = 0; index < records; index += 1) {
+    const at = new Date(Date.UTC(2026, 0) - (records - index) * 5_000).toISOString();
+    const date = `${at.slice(0, 10)} ${at.slice(11, 19)} +0000`;
+    const times = { creationDate: date, startDate: date, endDate: date };
+    const { type, ...measured } = MEASURED[index % MEASURED.length] as (typeof MEASURED)[number];
+    yield `${recordXml({ type: `HKQuantityTypeIdentifier${type}`, ...measured, ...times })}\n`;
+  }
+  yield tail;
 }
 
 /** Reads until the work is done. The last interval extends beyond its end, and counts only if it is the only one. */

@@ -22,6 +22,8 @@ const category = (name: string, value: string | null, more = {}) =>
 describe('a quantity', () => {
   test.each([
     ['HeartRate', '72', 'count/min', 'Heart Rate'],
+    ['RestingHeartRate', '58', 'count/min', 'Resting HR'],
+    ['WalkingHeartRateAverage', '92', 'count/min', 'Walking HR'],
     ['HeartRateVariabilitySDNN', '42.3154', 'ms', 'HRV'],
     ['BloodPressureSystolic', '120', 'mmHg', 'Blood Pressure'],
     ['BloodPressureDiastolic', '80', 'mmHg', 'BP Diastolic'],
@@ -34,6 +36,7 @@ describe('a quantity', () => {
     ['ActiveEnergyBurned', '1.5e-2', 'kJ', 'Calories'],
     ['BasalEnergyBurned', '.5', 'Cal', 'Basal Calories'],
     ['AppleExerciseTime', '1', 'min', 'Exercise'],
+    ['FlightsClimbed', '3', 'count', 'Flights'],
     ['BodyMass', '154.3', 'lb', 'Weight'],
     ['Height', '5.9', 'ft', 'Height'],
     ['BodyMassIndex', '22.5312', 'count', 'BMI'],

@@ -31,7 +31,7 @@ const OPERATING_CONSENT = calledByOperators(
 
 const TARGETS: readonly Target[] = [
   {
-    commands: ['import', 'imports', 'generate'],
+    commands: ['import', 'imports'],
     required: ['HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY'],
     toSettings: ({ rpcAddresses, keys }) => ({
       HEALTH_DATA_ADDRESS: rpcAddresses['health-data'],

@@ -1,35 +1,25 @@
 /**
  * Entry point of `pnpm phds` in a checkout: the commands of packages/cli, with the local stack unless the environment
- * names a deployment, and `generate` for synthetic people's data.
+ * names a deployment.
  */
 
 import { EXIT_FAILED } from '@phds/cli/commands/command';
-import { openIngestion } from '@phds/cli/connection';
 import { runProgram } from '@phds/cli/run-program';
 import type { Command } from 'commander';
 import { findStackFile } from '../data-directory.ts';
-import { createGenerateCommand, generate } from './generate.ts';
 import { findLocalSettings, IncompleteDeployment } from './local-settings.ts';
 
 const NO_STACK = `No local stack is running. Start it with: npm start
 To work with a service elsewhere, set the variables that pnpm phds --help names.
 `;
 
-await runProgram((program, { env, output, errors, finish }) => {
-  const surroundings = { output, errors, connect: () => openIngestion(env) };
-  const command = createGenerateCommand(Date.now, async (args) => finish(await generate(args, surroundings)));
-  program.addCommand(command.copyInheritedSettings(program));
-  program.hook('preAction', (_, action) => useLocalSettings(program, action));
-});
+await runProgram((program) => program.hook('preAction', (_, action) => useLocalSettings(program, action)));
 
 /** Adds the settings of the local stack to the environment. Exits if the stack is needed but not running. */
 function useLocalSettings(program: Command, action: Command): void {
   const group = action.parent === program ? action : action.parent;
-  const name = group?.name() ?? '';
-  // Writing a file needs no service.
-  if (name === 'generate' && action.opts()['user'] === undefined) return;
   try {
-    const settings = findLocalSettings(name, process.env, () => findStackFile());
+    const settings = findLocalSettings(group?.name() ?? '', process.env, () => findStackFile());
     if (settings !== null) return void Object.assign(process.env, settings);
     process.stderr.write(NO_STACK);
   } catch (error) {

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import { ADA } from '@phds/synthetic/people/ada';
-import { findPerson } from '@phds/synthetic/people/people';
+import { ADA, findPerson } from '@phds/synthetic/people';
 import type { Person } from '@phds/synthetic/person';
 import type { SyntheticReading } from '@phds/synthetic/reading';
 import { recordsIn } from '@phds/synthetic/records';
@@ -14,14 +13,11 @@ import type { Life } from '../sandbox.ts';
 /** Enough for a month of trends and a report; twice as much would keep the first approval waiting twice as long. */
 const DAYS = 45;
 
-/** Readings a person may have: those of DAYS of an ordinary one. */
-const BUSY: Readonly<Record<string, number>> = { traveller: 12, heavy: 3 };
-
 /** The life of a person of packages/synthetic with this name; everybody else lives like ada. The same name always has the same seed. */
 export function makeUpLife(userId: string, until: Date): Life {
   const person = findPerson(userId) ?? toNamesake(userId);
-  const days = Math.min(person.days, BUSY[userId] ?? DAYS);
-  const timeline = openTimeline({ ...person, days }, { seed: toSeed(userId), until: until.getTime() });
+  const days = Math.min(person.days, DAYS);
+  const timeline = openTimeline(person, { seed: toSeed(userId), until: until.getTime(), days });
   const { profile, timeZone } = person;
   return {
     profile: profile === null ? null : { ...profile, timeZone },
