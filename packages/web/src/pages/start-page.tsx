@@ -3,7 +3,8 @@ import { hasSignedOut, isSignedOutHereOnly, useSession } from '../api/session.ts
 import { signInUrl } from '../api/sign-in.ts';
 import { text } from '../texts/frame.ts';
 import { ButtonAnchor } from '../ui/button.tsx';
-import { PageHeading } from '../ui/layout.tsx';
+import { Stack } from '../ui/card.tsx';
+import { Narrow, PageHeading } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { Resource } from '../ui/resource.tsx';
 
@@ -14,18 +15,15 @@ export function StartPage({ children }: { readonly children: ReactNode }) {
     <Resource query={session}>
       {(found) =>
         found === null ? (
-          <>
-            <PageHeading
-              title={text('startTitle')}
-              lead={text('startLead')}
-              actions={
-                <ButtonAnchor kind="primary" href={signInUrl()}>
-                  {text('signIn')}
-                </ButtonAnchor>
-              }
-            />
-            <SignedOut />
-          </>
+          <Narrow>
+            <PageHeading title={text('startTitle')} lead={text('startLead')} />
+            <Stack>
+              <SignedOut />
+              <ButtonAnchor kind="primary" href={signInUrl()}>
+                {text('signIn')}
+              </ButtonAnchor>
+            </Stack>
+          </Narrow>
         ) : (
           children
         )

@@ -54,7 +54,7 @@ test('the screen is in the language of the browser, in which the approval is mad
   page.see('Morning Run möchte Ihre Gesundheitsdaten lesen');
   expect(document.documentElement.lang).toBe('de');
   await page.press(/^Herz/, 'checkbox');
-  await page.press('1 Datenart teilen');
+  await page.press('1 Datenart freigeben');
   expect(page.changes).toEqual([['approve', expect.objectContaining({ language: 'de' })]]);
 });
 
