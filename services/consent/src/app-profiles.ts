@@ -57,13 +57,8 @@ const FIND_VERSIONS = readStatement(new URL('store/sql/find-versions.sql', impor
  */
 export async function takeProfile(tx: pg.ClientBase, app: ReportedApp): Promise<ShownVersion> {
   const { clientId, updatedAt } = app;
-  await runStatement(
-    tx,
-    TAKE,
-    clientId,
-    toProfile((field) => app[field]),
-    updatedAt,
-  );
+  const profile = toProfile((field) => app[field]);
+  await runStatement(tx, TAKE, clientId, profile, updatedAt);
   const [kept] = await queryRows<Stored<ShownVersion>>(tx, KEEP_VERSION, clientId, KEPT_VERSIONS);
   if (kept === undefined) throw new Error(`app ${clientId} is gone although its row is locked`);
   return withTexts(kept);

@@ -136,14 +136,8 @@ function toAppState(row: Row | undefined): AppState | null {
 
 async function put(tx: pg.ClientBase, app: ReportedApp): Promise<AppState> {
   const { clientId, ownerId, updatedAt } = app;
-  await runStatement(
-    tx,
-    ADD,
-    clientId,
-    ownerId,
-    toProfile((field) => app[field]),
-    updatedAt,
-  );
+  const profile = toProfile((field) => app[field]);
+  await runStatement(tx, ADD, clientId, ownerId, profile, updatedAt);
   const state = await lockApp(tx, clientId);
   if (state === null) throw new Error(`app ${clientId} is gone although it was just put`);
   await takeProfile(tx, app);

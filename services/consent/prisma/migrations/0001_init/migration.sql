@@ -829,16 +829,17 @@ CREATE VIEW "consent_audit"."suspension" AS
       AND r.number > coalesce((SELECT max(c.number) FROM consent_audit.restore_confirmation c), 0)
     ORDER BY r.number DESC LIMIT 1) open ON true;
 
--- What statements of the service share. Views, and functions that Postgres inlines, are planned as part of the statement that uses them. A
--- column that it does not read costs nothing.
+-- What statements of the service share. Views, and functions that Postgres inlines, are planned as part of the
+-- statement that uses them. A column that it does not read costs nothing.
 
--- Grants with their status at the start of the statement, and what it depends on. One that was revoked, or is of an older epoch of its app,
--- is never active, whatever the clocks; it is expired if it expired before it was revoked or that epoch ended.
--- live: the status is active. Whether a restore suspends a grant is not said: asking consent_audit.suspension is volatile, and Postgres does
--- not plan a view with a volatile column as part of the statement. Its person sees such a grant as active, like one of a suspended app.
+-- Grants with their status at the start of the statement, and what it depends on. One that was revoked, or is of an
+-- older epoch of its app, is never active, whatever the clocks; it is expired if it expired before it was revoked or
+-- that epoch ended. live: the status is active. Whether a restore suspends a grant is not said: asking
+-- consent_audit.suspension is volatile, and Postgres does not plan a view with a volatile column as part of the
+-- statement. Its person sees such a grant as active, like one of a suspended app.
 CREATE VIEW "grant_with_status" AS
-  SELECT g.id, g.user_id, g.user_ref, g.client_id, g.app_epoch, g.scopes, g.granted_at, g.expires_at, g.data_from, g.revoked_at,
-    g.revoked_by, g.closed_at, g.deletion_requested_at, g.restore_number,
+  SELECT g.id, g.user_id, g.user_ref, g.client_id, g.app_epoch, g.scopes, g.granted_at, g.expires_at, g.data_from,
+    g.revoked_at, g.revoked_by, g.closed_at, g.deletion_requested_at, g.restore_number,
     a.owner_id AS app_owner_id,
     a.profile->>'name' AS app_name,
     e.started_at AS epoch_ended_at,
@@ -853,11 +854,12 @@ CREATE VIEW "grant_with_status" AS
   JOIN app a ON a.client_id = g.client_id
   LEFT JOIN app_epoch e ON e.client_id = g.client_id AND e.epoch = g.app_epoch + 1;
 
--- Pending approvals with their status at the start of the statement. One that expired before its app was revoked stays expired.
+-- Pending approvals with their status at the start of the statement. One that expired before its app was revoked stays
+-- expired.
 CREATE VIEW "approval_with_status" AS
-  SELECT p.id, p.client_id, p.app_epoch, p.redirect_host, p.scopes, p.purpose, p.client_authenticated, p.created_at, p.expires_at,
-    p.extensions, p.claimed_by, p.decided_at, p.approved_scopes, p.approved_days, p.approved_data_from, p.grant_id, p.grant_expires_at,
-    p.shown_app,
+  SELECT p.id, p.client_id, p.app_epoch, p.redirect_host, p.scopes, p.purpose, p.client_authenticated, p.created_at,
+    p.expires_at, p.extensions, p.claimed_by, p.decided_at, p.approved_scopes, p.approved_days, p.approved_data_from,
+    p.grant_id, p.grant_expires_at, p.shown_app,
     a.owner_id AS app_owner_id,
     a.epoch AS present_epoch,
     CASE
@@ -904,13 +906,14 @@ CREATE VIEW "app_count" AS
   ) counted
   WHERE day >= (SELECT k.day FROM first_kept_day k);
 
--- The endpoints that want an event about a grant of an app, with its type: one for the app, another for the deployment; NULL for none.
--- Most apps have no endpoint, so their changes cost one look-up by key.
+-- The endpoints that want an event about a grant of an app, with its type: one for the app, another for the deployment;
+-- NULL for none. Most apps have no endpoint, so their changes cost one look-up by key.
 CREATE FUNCTION "endpoints_wanting"("of_app" TEXT, "app_event" TEXT, "host_event" TEXT)
   RETURNS TABLE ("id" TEXT, "client_id" TEXT, "type" TEXT) LANGUAGE sql STABLE AS $$
   SELECT typed.id, typed.client_id, typed.type
   FROM (
-    SELECT w.id, w.client_id, w.events, w.disabled_reason, CASE WHEN w.client_id IS NULL THEN host_event ELSE app_event END AS type
+    SELECT w.id, w.client_id, w.events, w.disabled_reason,
+      CASE WHEN w.client_id IS NULL THEN host_event ELSE app_event END AS type
     FROM consent.webhook_endpoint w
     WHERE w.client_id = of_app OR w.client_id IS NULL
   ) typed
@@ -942,8 +945,8 @@ BEGIN
     REVOKE UPDATE, DELETE, TRUNCATE ON "consent_event" FROM "phds_consent";
     REVOKE DELETE, TRUNCATE ON "access_day", "app_day" FROM "phds_consent";
     -- A view acts with the rights of its owner, and Postgres lets rows of a table be changed through a simple one.
-    REVOKE INSERT, UPDATE, DELETE ON "grant_with_status", "approval_with_status", "uncounted_record", "first_kept_day", "access_count",
-      "app_count" FROM "phds_consent";
+    REVOKE INSERT, UPDATE, DELETE ON "grant_with_status", "approval_with_status", "uncounted_record", "first_kept_day",
+      "access_count", "app_count" FROM "phds_consent";
     REVOKE INSERT, UPDATE, DELETE ON "revoked_family", "revoked_token", "session_end" FROM "phds_consent";
     GRANT INSERT ("family_id", "expires_at"), UPDATE ("expires_at") ON "revoked_family" TO "phds_consent";
     GRANT INSERT ("token_hash", "expires_at"), UPDATE ("expires_at") ON "revoked_token" TO "phds_consent";
