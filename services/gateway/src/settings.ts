@@ -191,8 +191,8 @@ export const gatewaySettings = z.object({
   LIMITS: limitTable
     .meta({ unit: '`name=points`, separated by commas', fallback: 'none' })
     .describe(
-      '[Limits](../partners/limits.md) unlike their defaults, such as `app-user=600,sign-ins=1000`. `user-all-apps` is at least `app-user`, ' +
-        'unnamed three times it; `user-costly` is at least 30.',
+      '[Limits](../partners/limits.md) unlike their defaults, such as `app-user=600,sign-ins=1000`. `user-all-apps` is at least `app-user` ' +
+        '(by default three times it), `user-costly` at least 30.',
     ),
   TRUST_PROXY: integer(0, { max: 10, unit: 'proxies' }).describe('[Proxies in front](in-front.md).'),
   ...connectionSettings,
