@@ -1,15 +1,11 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { WebhookOperatorService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
-import { repositoryRoot } from '@phds/local-stack/data-directory';
-import { inheritedEnvironment } from '@phds/local-stack/servers/guard';
-import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { eventually } from '@phds/test-kit/conditions';
 import { shared } from '@phds/test-kit/shared';
 import { WebhookReceiver } from '@phds/test-kit/webhook-receiver';
@@ -31,40 +27,19 @@ async function secretFile(name: string, text: string): Promise<string> {
 const secret = `whsec_${randomBytes(32).toString('base64')}`;
 const receiver = shared.use(await WebhookReceiver.start());
 receiver.use(secret);
-const sample = await startSample();
 const crm = { name: 'crm', url: receiver.url, secretFile: await secretFile('crm', secret) };
 // Endpoints of apps may not be on this machine, that of the deployment may.
 const consent = await shareConsent({
   settings: {
-    HOST_WEBHOOKS: JSON.stringify([crm, sample.entry]),
+    HOST_WEBHOOKS: JSON.stringify([crm]),
     EGRESS_ALLOW_LOOPBACK: 'false',
     WEBHOOK_CONCURRENCY: '4',
   },
   constants: { WEBHOOK_INTERVAL_MS: 50 },
 });
 const operators = shared.use(consent.openChannel('operator:on-call')).client(WebhookOperatorService);
-await eventually(async () => (await operators.listWebhooks({})).total === 2);
+await eventually(async () => (await operators.listWebhooks({})).total === 1);
 const app = await registerApp(consent);
-
-/** Runs the receiver of docs/internal-services.md as a service of the deployment. */
-async function startSample() {
-  const page = await readFile(join(repositoryRoot, 'docs/internal-services.md'), 'utf8');
-  const program = page.split('### Receiving\n')[1]?.split('```js\n')[1]?.split('```')[0] ?? '';
-  const port = await leasePort();
-  const file = await secretFile('sample', `whsec_${randomBytes(32).toString('base64')}`);
-  const env = { ...inheritedEnvironment(), PORT: String(port), WEBHOOK_SECRET_FILE: file };
-  const child = spawn(process.execPath, ['--input-type=module', '-'], { env });
-  shared.defer(() => void child.kill());
-  let output = '';
-  child.stdout.on('data', (chunk) => {
-    output += chunk;
-  });
-  child.stdin.end(program);
-  const url = `http://127.0.0.1:${port}/`;
-  await eventually(async () => (await fetch(url, { method: 'POST' })).status === 401);
-  const printed = () => output.trim().split('\n');
-  return { entry: { name: 'sample', url, secretFile: file }, printed };
-}
 
 /** The events about a grant that arrived, as type and content, as soon as there are so many. */
 function arrivedAbout(grantId: string, count: number) {
@@ -98,14 +73,6 @@ describe('the deployment is told', () => {
       { type: 'connection.narrowed', ...about, scopes: [HEART], expiresAt, dataFrom: '2026-01-01' },
       { type: 'connection.ended', ...about, endedBy: 'person' },
     ]);
-    // The receiver of the documentation follows, too.
-    await eventually(() => {
-      const lines = sample.printed().filter((line) => line.includes(id));
-      expect(lines.map((line) => JSON.parse(line))).toEqual([
-        { grantId: id, userId, app: 'Pulse Diary', scopes: [HEART] },
-        { grantId: id, userId, app: 'Pulse Diary', scopes: [] },
-      ]);
-    });
   });
 
   test('once when an approval leaves all terms as they were', async () => {
