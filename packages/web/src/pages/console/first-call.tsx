@@ -60,17 +60,21 @@ function toSteps(app: DeveloperApp, origin: string) {
   return [
     {
       title: text('stepAsk'),
-      command: `${verifier}curl -s ${origin}/oauth/authorize ${credentials} \\
+      command: `${verifier}curl -s ${origin}/oauth/authorize \\
+  ${credentials} \\
   ${redirection} -d scope=${scope} -d state=xyz${challenge}`,
     },
     {
       title: text('stepCode', { callback: toCallback(redirectUri) }),
-      command: `curl -s ${origin}/oauth/token -d grant_type=authorization_code -d code="$CODE"${proof} \\
-  ${credentials} ${redirection}`,
+      command: `curl -s ${origin}/oauth/token \\
+  -d grant_type=authorization_code -d code="$CODE"${proof} \\
+  ${credentials} \\
+  ${redirection}`,
     },
     {
       title: text('stepRead'),
-      command: `curl -s ${origin}${toPath(scope)} -H "Authorization: Bearer $ACCESS_TOKEN"`,
+      command: `curl -s ${origin}${toPath(scope)} \\
+  -H "Authorization: Bearer $ACCESS_TOKEN"`,
     },
   ];
 }
