@@ -10,8 +10,6 @@ import { z } from 'zod';
 /** health-data's ingestion rpc, called as a service with the role `ingest`. */
 export interface IngestionConnection extends Disposable {
   readonly client: Client<typeof IngestionService>;
-  /** `host:port`, for messages. */
-  readonly address: string;
 }
 
 /** Thrown for records that cannot be worked with as asked; the message says why. */
@@ -40,17 +38,15 @@ export const importerSettings = z.object({
 /** Connects to the service configured in the environment. Throws a ConfigError that names missing settings. */
 export function openIngestion(env: NodeJS.ProcessEnv): IngestionConnection {
   const config = readConfig(importerSettings, env);
-  const channel = openChannelsAs(
-    toServiceCaller(config.SERVICE_NAME),
-    config,
-  )({
+  const open = openChannelsAs(toServiceCaller(config.SERVICE_NAME), config);
+  const place = {
     address: config.HEALTH_DATA_ADDRESS,
     audience: 'health-data',
     deadlineMs: BATCH_DEADLINE_MS,
-  });
+  };
+  const channel = open(place);
   return {
     client: channel.client(IngestionService),
-    address: config.HEALTH_DATA_ADDRESS,
     [Symbol.dispose]: () => channel[Symbol.dispose](),
   };
 }

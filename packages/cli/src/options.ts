@@ -6,7 +6,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
  * The directory that relative paths refer to. pnpm runs scripts in the root of the checkout and passes the caller's directory in a
  * variable.
  */
-export function callerDirectory(): string {
+function callerDirectory(): string {
   const isScript = process.env['npm_lifecycle_event'] === 'phds';
   return (isScript ? process.env['INIT_CWD'] : undefined) ?? process.cwd();
 }
@@ -70,11 +70,7 @@ export function parseNotEmpty(value: string): string {
 }
 
 function parsePage(value: string): number {
-  return parseNumber(value, 6);
-}
-
-export function parseNumber(value: string, digits: number): number {
-  if (/^[1-9]\d*$/.test(value) && value.length <= digits) return Number(value);
+  if (/^[1-9]\d{0,5}$/.test(value)) return Number(value);
   throw new InvalidArgumentError('It must be a whole number from 1.');
 }
 

@@ -2,8 +2,8 @@ import type { Writable } from 'node:stream';
 import type { Finish } from './commands/command.ts';
 import { openIngestion } from './connection.ts';
 import { openOperator } from './operator/connection.ts';
-import type { ProgressStream } from './progress.ts';
 import { announceRecordsRead, openRecords } from './records/connection.ts';
+import type { ProgressStream } from './terminal.ts';
 
 /** Where a program runs: its settings, its streams, and what receives the exit code of its command. */
 export interface Shell {

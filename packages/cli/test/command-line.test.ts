@@ -9,8 +9,8 @@ import { collectOutput } from '@phds/test-kit/collected-output';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { listImports } from '../src/commands/import.ts';
 import { runRestore } from '../src/commands/restore.ts';
-import { createProgress } from '../src/progress.ts';
 import { runCommand } from '../src/run-program.ts';
+import { createProgress } from '../src/terminal.ts';
 import { startFakeIngestion } from './fake-ingestion.ts';
 
 const MAIN = join(import.meta.dirname, '../src/main.ts');

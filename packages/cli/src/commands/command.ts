@@ -1,4 +1,4 @@
-import type { ProgressStream } from '../progress.ts';
+import type { ProgressStream } from '../terminal.ts';
 
 /** Exit codes of the commands: done (even if items were refused), failed, wrong arguments. */
 export const EXIT_DONE = 0;

@@ -67,12 +67,7 @@ interface EraseOptions extends UserOptions {
   readonly json: boolean;
 }
 
-interface ErasureArguments {
-  readonly userId: string;
-  /** Ends the apps that the person registered, for all of their users. */
-  readonly revokeApps: boolean;
-  readonly json: boolean;
-}
+type ErasureArguments = Pick<ChosenUser, 'userId'> & Pick<EraseOptions, 'revokeApps' | 'json'>;
 
 /** What each service removed; absent for services that were not reached. */
 interface Removed {

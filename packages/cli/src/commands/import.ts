@@ -1,28 +1,24 @@
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { type Import, ImportState } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { AppError } from '@phds/service-kit/errors';
 import { Argument, type Command } from 'commander';
 import type { IngestionConnection } from '../connection.ts';
-import { IMPORTERS } from '../importers/all.ts';
+import { appleImporter } from '../importers/apple/importer.ts';
+import { csvImporter } from '../importers/csv/importer.ts';
+import { fhirImporter } from '../importers/fhir/importer.ts';
 import { digestContent, ImportLog } from '../importers/ingest/import-log.ts';
 import { ImportRun } from '../importers/ingest/import-run.ts';
 import { type Importer, type ImportSource, UnusableFile, zoneOfDates } from '../importers/ingest/importer.ts';
 import { ImportReport, parseReportData, type ReportData, reportText } from '../importers/ingest/report.ts';
 import { explainCall, toInstant } from '../operator/connection.ts';
-import {
-  addUserOptions,
-  callerDirectory,
-  chooseUser,
-  jsonOption,
-  parsePath,
-  type UserOptions,
-} from '../options.ts';
-import { createProgress, megabytes, type ProgressStream } from '../progress.ts';
+import { addUserOptions, chooseUser, jsonOption, parsePath, type UserOptions } from '../options.ts';
 import type { Surrounded } from '../shell.ts';
-import { toTable } from '../table.ts';
+import { createProgress, megabytes, type ProgressStream, toTable } from '../terminal.ts';
 import { writeWholeFile } from '../whole-file.ts';
 import { EXIT_DONE, EXIT_FAILED, type Surroundings, toJson } from './command.ts';
+
+const IMPORTERS: readonly Importer[] = [appleImporter, fhirImporter, csvImporter];
 
 const FORMATS = `apple: export.zip or export.xml of Apple Health; csv: readings or records with a header (docs/operations/importing.md);
 fhir: a FHIR R4 bundle (.json), or a bulk data export (.ndjson files or their directory)`;
@@ -36,7 +32,11 @@ export function addImports(program: Command, surrounded: Surrounded): void {
       'Imports a file for a user. Importing the same file again ends in the same state; an interrupted import resumes where it stopped.',
     )
     .addArgument(new Argument('<format>', FORMATS).choices(IMPORTERS.map(({ format }) => format)))
-    .argument('<files...>', 'the files to import; they may be larger than memory');
+    .argument(
+      '<files...>',
+      'the files to import; they may be larger than memory',
+      (file, others: readonly string[] = []) => [...others, parsePath(file)],
+    );
   addUserOptions(importing, 'the user whose data it is')
     .option('--patient <ref>', 'the patient to import, if the file contains several')
     .option('--again', 'start from the beginning, even if an earlier run was interrupted', false)
@@ -49,8 +49,15 @@ export function addImports(program: Command, surrounded: Surrounded): void {
         command.error(`error: one file at a time; also given: ${files.slice(1).join(' ')}`);
       }
       const { patient = null, again, json, out: reportFile = null } = options;
-      const paths = files.map((file) => resolve(callerDirectory(), file));
-      const args = { importer, paths, ...chooseUser(options, command), patient, again, json, reportFile };
+      const args = {
+        importer,
+        paths: files,
+        ...chooseUser(options, command),
+        patient,
+        again,
+        json,
+        reportFile,
+      };
       finish(await importFiles(args, withIngestion));
     });
   const listing = program.command('imports').description('Lists the imports of a user.');
@@ -259,7 +266,7 @@ export async function listImports(
 }
 
 /** An import as it is listed. */
-export function toRow({ format, digest, size, state, report, startedAt, reportedAt }: Import, now: number) {
+function toRow({ format, digest, size, state, report, startedAt, reportedAt }: Import, now: number) {
   const data = parseReportData(report) ?? new ImportReport().toData();
   const heard = reportedAt === undefined ? 0 : timestampDate(reportedAt).getTime();
   const { inserted, updated, unchanged } = data.stored;

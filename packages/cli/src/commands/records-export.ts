@@ -1,11 +1,60 @@
 import type { Writable } from 'node:stream';
 import { ACCESS_COLUMNS, type ExportedAccess, toCsvLine } from '@phds/catalog/access-csv';
+import { type Command, Option } from 'commander';
+import { addUserOptions, appOption, parsePath, timeOption, type UserOptions } from '../options.ts';
 import { explainRecords, type RecordsConnection, type RecordsSnapshot } from '../records/connection.ts';
+import type { Surrounded } from '../shell.ts';
 import { writeFileOrOutput } from '../whole-file.ts';
 import { EXIT_DONE, EXIT_FAILED, type Surroundings } from './command.ts';
 
 /** RFC 4180, or a line of JSON for each access. */
-export const EXPORT_FORMATS = ['csv', 'json'] as const;
+const EXPORT_FORMATS = ['csv', 'json'] as const;
+
+export function addExport(records: Command, { finish, withRecordsOf }: Surrounded): void {
+  const exporting = records
+    .command('export')
+    .description('Writes access records, oldest first: of a person, of an app, or of a period.');
+  addUserOptions(exporting, 'only accesses to the data of this user')
+    .addOption(appOption('only of this app'))
+    .addOption(timeOption('--from <time>', 'only from this time on (RFC 3339)'))
+    .addOption(timeOption('--to <time>', 'only before this time'))
+    .addOption(
+      new Option('--format <format>', 'csv: RFC 4180; json: a line of JSON for each access')
+        .choices(EXPORT_FORMATS)
+        .makeOptionMandatory(),
+    )
+    .option(
+      '--out <file>',
+      'write to a file, which appears when it is complete, instead of the output; required with --user-file',
+      parsePath,
+    )
+    .action(async (options: ExportOptions, command: Command) => {
+      const {
+        user,
+        userFile,
+        app: clientId = null,
+        from = null,
+        to = null,
+        format,
+        out: file = null,
+      } = options;
+      const hidesUser = userFile !== undefined;
+      const userId = user ?? userFile ?? null;
+      if (userId === null && clientId === null && from === null)
+        command.error('error: --user, --user-file, --app or --from is required');
+      if (hidesUser && file === null) command.error('error: --user-file needs --out');
+      const records = withRecordsOf({ userId: userId ?? '', clientId: clientId ?? '' });
+      finish(await exportRecords({ userId, hidesUser, clientId, from, to, format, file }, records));
+    });
+}
+
+interface ExportOptions extends UserOptions {
+  readonly app?: string;
+  readonly from?: Date;
+  readonly to?: Date;
+  readonly format: (typeof EXPORT_FORMATS)[number];
+  readonly out?: string;
+}
 
 interface ExportRecordsArguments {
   /** Null for everybody. */

@@ -4,6 +4,8 @@ import { findCheckpointFault } from '@phds/record-chain/checkpoint-verification'
 import type { Fault } from '@phds/record-chain/fault';
 import { findOperatorFault, OPERATORS } from '@phds/record-chain/operator-act';
 import { findFault, type VerificationProgress } from '@phds/record-chain/verification';
+import type { Command } from 'commander';
+import { jsonOption, parsePath } from '../options.ts';
 import {
   findNewestCheckpoint,
   findStoredHeads,
@@ -15,7 +17,35 @@ import {
 } from '../records/chain-source.ts';
 import { type AnchorProgress, findFaultOfAnchors, openAnchors } from '../records/checkpoints.ts';
 import { explainRecords, type RecordsConnection } from '../records/connection.ts';
+import type { Surrounded } from '../shell.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_NOT_VERIFIED, type Surroundings, toJson } from './command.ts';
+import { addExport } from './records-export.ts';
+
+export function addRecords(program: Command, surrounded: Surrounded): void {
+  const { finish, withRecords } = surrounded;
+  const records = program.command('records').description('Verifies and exports the access records.');
+  records
+    .command('verify')
+    .description(
+      'Recomputes the chains of the access records and of what operators did, and names the first record that was changed, removed, moved or added.',
+    )
+    .option(
+      '--expect <file>',
+      'checkpoints kept outside the database, one a line; without them a cut end is not noticed',
+      parsePath,
+    )
+    .addOption(jsonOption('the result'))
+    .action(async ({ json, expect = null }: { json: boolean; expect?: string | null }) =>
+      finish(await verifyRecords({ json, expect }, withRecords)),
+    );
+  records
+    .command('checkpoint')
+    .description(
+      'Prints the newest checkpoint as a line of JSON: number, head, time and signature. Keep it outside the database.',
+    )
+    .action(async () => finish(await printCheckpoint(withRecords)));
+  addExport(records, surrounded);
+}
 
 type RecordsSurroundings = Surroundings<Promise<RecordsConnection>>;
 
@@ -36,14 +66,8 @@ export async function verifyRecords(
   { output, errors, connect }: RecordsSurroundings,
 ): Promise<number> {
   const anchorProgress = { anchors: 0, incompleteAnchors: 0, anchoredUntil: null };
-  const progress: Progress = {
-    records: 0,
-    batches: 0,
-    acts: 0,
-    checkpoints: 0,
-    ...anchorProgress,
-    ends: new Map(),
-  };
+  const chainProgress = { records: 0, batches: 0, acts: 0, checkpoints: 0 };
+  const progress: Progress = { ...chainProgress, ...anchorProgress, ends: new Map() };
   const started = performance.now();
   let fault: Fault | null = null;
   let failure: string | null = null;
@@ -58,13 +82,7 @@ export async function verifyRecords(
   const seconds = (performance.now() - started) / 1000;
   const report = toReport(progress, seconds);
   if (json) {
-    const document = {
-      ok: fault === null && failure === null,
-      ...report,
-      fault,
-      error: failure,
-    };
-    output.write(toJson(document));
+    output.write(toJson({ ok: fault === null && failure === null, ...report, fault, error: failure }));
   } else if (failure === null) {
     output.write(`${toText(report)}${fault === null ? 'Nothing was changed.' : faultText(fault)}\n`);
   }
@@ -103,19 +121,11 @@ function toReport({ ends, ...counted }: Progress, seconds: number) {
 }
 
 function toText({ anchoredUntil, seconds, ...counts }: ReturnType<typeof toReport>): string {
-  const [records, batches, writers, acts, checkpoints, anchors, incomplete, rate] = [
-    counts.records,
-    counts.batches,
-    counts.writers,
-    counts.acts,
-    counts.checkpoints,
-    counts.anchors,
-    counts.incompleteAnchors,
-    counts.recordsPerSecond,
-  ].map((value) => value.toLocaleString('en'));
-  const anchored = anchors === '0' ? '' : `, ${anchors} anchors, the newest from ${anchoredUntil}`;
-  const cut = incomplete === '0' ? '' : `, ${incomplete} incomplete anchors`;
-  return `${records} records in ${batches} batches of ${writers} writers, ${acts} entries of the operators' record, ${checkpoints} checkpoints${anchored}${cut}; ${seconds} s, ${rate} records a second.\n`;
+  const count = (name: keyof typeof counts) => counts[name].toLocaleString('en');
+  const anchored =
+    counts.anchors === 0 ? '' : `, ${count('anchors')} anchors, the newest from ${anchoredUntil}`;
+  const cut = counts.incompleteAnchors === 0 ? '' : `, ${count('incompleteAnchors')} incomplete anchors`;
+  return `${count('records')} records in ${count('batches')} batches of ${count('writers')} writers, ${count('acts')} entries of the operators' record, ${count('checkpoints')} checkpoints${anchored}${cut}; ${seconds} s, ${count('recordsPerSecond')} records a second.\n`;
 }
 
 function faultText({ kind, subject, recordId, writer, seq, ordinal, detail }: Fault): string {

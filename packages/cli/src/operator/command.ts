@@ -18,7 +18,7 @@ import {
   type UserOptions,
 } from '../options.ts';
 import type { Surrounded } from '../shell.ts';
-import { toTable } from '../table.ts';
+import { toTable } from '../terminal.ts';
 import { type Columns, GROUPS, OPERATOR_COMMANDS, type OperatorCommand } from './commands.ts';
 import { callAsOperator, type OperatedService, PAGE_SIZE, toInstant } from './connection.ts';
 

@@ -153,6 +153,12 @@ describe('a category sample', () => {
         },
       },
     ]);
+    const named = (type: string) => map(category(type, 'HKCategoryValueSeverityMild'));
+    expect(['ChestTightnessOrPain', 'GeneralizedBodyAche'].flatMap(named)).toMatchObject(
+      ['Chest tightness or pain', 'Body ache'].map((description) => ({
+        record: { record: { value: { description } } },
+      })),
+    );
     const unspecified = category('Headache', 'HKCategoryValueSeverityUnspecified');
     expect(map(unspecified)).toMatchObject([{ record: { record: { value: { severity: '' } } } }]);
   });

@@ -1,3 +1,5 @@
+import { findTimeZone } from '@phds/catalog/time-zones';
+import { findInstant } from '../ingest/dates.ts';
 import {
   handOver,
   type Importer,
@@ -10,11 +12,10 @@ import {
 } from '../ingest/importer.ts';
 import { type ByteSource, readHead } from '../tables/lines.ts';
 import { ClinicalRecords } from './clinical-records.ts';
-import { ExportParser } from './export-parser.ts';
+import { type ExportElement, ExportParser } from './export-parser.ts';
 import { type ExportSource, openExport, toOrigin, UNREAD_FILES, type UnreadKind } from './export-source.ts';
 import { ECG_HEADER_BYTES, mapEcg, mapElement, refused } from './records.ts';
 import { SourceLabels } from './source-labels.ts';
-import { NewestTimeZone } from './time-zone.ts';
 
 /** What the check of an export finds out for the import. */
 interface Findings {
@@ -63,6 +64,35 @@ async function check(
   parser.end();
   await clinical.learn();
   return { labels, clinical, timeZone: newest.zone };
+}
+
+const DAY_MS = 86_400_000;
+
+/** Finds the person's time zone: that of the newest sample with a zone. */
+class NewestTimeZone {
+  readonly #latest: number;
+  #at = Number.NEGATIVE_INFINITY;
+  #zone: string | null = null;
+
+  /** Samples dated after `now` (Unix milliseconds) are ignored. */
+  constructor(now: number) {
+    this.#latest = now + DAY_MS;
+  }
+
+  /** An IANA zone; null if no sample has one. */
+  get zone(): string | null {
+    return this.#zone;
+  }
+
+  add({ timeZone, attributes }: ExportElement): void {
+    if (timeZone === '') return;
+    const at = findInstant(attributes['startDate'] ?? '');
+    if (!(at > this.#at && at < this.#latest)) return;
+    const zone = findTimeZone(timeZone);
+    if (zone === null) return;
+    this.#at = at;
+    this.#zone = zone;
+  }
 }
 
 /** Positions are characters of the XML, then one for each recording and clinical record, then one for the unread files. */

@@ -32,51 +32,27 @@ const SLEEP_VALUES: Readonly<Record<string, MetricName>> = {
   InBed: 'Time in Bed',
 };
 
-const SLEEP_ANALYSIS = 'HKCategoryTypeIdentifierSleepAnalysis';
-const MINDFUL_SESSION = 'HKCategoryTypeIdentifierMindfulSession';
+const CATEGORY = 'HKCategoryTypeIdentifier';
+const SLEEP_ANALYSIS = `${CATEGORY}SleepAnalysis`;
+const MINDFUL_SESSION = `${CATEGORY}MindfulSession`;
 
-// HealthKit, "Symptoms": every category type that reports a symptom, with the name that we store.
-const SYMPTOMS: Readonly<Record<string, string>> = {
-  AbdominalCramps: 'Abdominal cramps',
-  Acne: 'Acne',
-  AppetiteChanges: 'Appetite changes',
-  BladderIncontinence: 'Bladder incontinence',
-  Bloating: 'Bloating',
-  BreastPain: 'Breast pain',
-  ChestTightnessOrPain: 'Chest tightness or pain',
-  Chills: 'Chills',
-  Constipation: 'Constipation',
-  Coughing: 'Coughing',
-  Diarrhea: 'Diarrhea',
-  Dizziness: 'Dizziness',
-  DrySkin: 'Dry skin',
-  Fainting: 'Fainting',
-  Fatigue: 'Fatigue',
-  Fever: 'Fever',
-  GeneralizedBodyAche: 'Body ache',
-  HairLoss: 'Hair loss',
-  Headache: 'Headache',
-  Heartburn: 'Heartburn',
-  HotFlashes: 'Hot flashes',
-  LossOfSmell: 'Loss of smell',
-  LossOfTaste: 'Loss of taste',
-  LowerBackPain: 'Lower back pain',
-  MemoryLapse: 'Memory lapse',
-  MoodChanges: 'Mood changes',
-  Nausea: 'Nausea',
-  NightSweats: 'Night sweats',
-  PelvicPain: 'Pelvic pain',
-  RapidPoundingOrFlutteringHeartbeat: 'Rapid, pounding or fluttering heartbeat',
-  RunnyNose: 'Runny nose',
-  ShortnessOfBreath: 'Shortness of breath',
-  SinusCongestion: 'Sinus congestion',
-  SkippedHeartbeat: 'Skipped heartbeat',
-  SleepChanges: 'Sleep changes',
-  SoreThroat: 'Sore throat',
-  VaginalDryness: 'Vaginal dryness',
-  Vomiting: 'Vomiting',
-  Wheezing: 'Wheezing',
-};
+// HealthKit, "Symptoms": every category type that reports a symptom.
+const SYMPTOMS: ReadonlySet<string> = new Set(
+  (
+    'AbdominalCramps Acne AppetiteChanges BladderIncontinence Bloating BreastPain ChestTightnessOrPain Chills ' +
+    'Constipation Coughing Diarrhea Dizziness DrySkin Fainting Fatigue Fever GeneralizedBodyAche HairLoss ' +
+    'Headache Heartburn HotFlashes LossOfSmell LossOfTaste LowerBackPain MemoryLapse MoodChanges Nausea ' +
+    'NightSweats PelvicPain RapidPoundingOrFlutteringHeartbeat RunnyNose ShortnessOfBreath SinusCongestion ' +
+    'SkippedHeartbeat SleepChanges SoreThroat VaginalDryness Vomiting Wheezing'
+  ).split(' '),
+);
+
+/** The name under which a symptom is stored: the words of its type, with two exceptions. */
+function nameOfSymptom(type: string): string {
+  if (type === 'GeneralizedBodyAche') return 'Body ache';
+  if (type === 'RapidPoundingOrFlutteringHeartbeat') return 'Rapid, pounding or fluttering heartbeat';
+  return type.replaceAll(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
 
 /** The severity that a symptom sample reports: empty if unspecified. */
 const SEVERITY_OF_VALUE: ReadonlyMap<string, Severity | '' | 'absent'> = new Map([
@@ -139,8 +115,8 @@ function mapRecord(element: ExportElement, labels: SourceLabels): Outcome {
   if (metric !== null) return mapQuantity(element, metric, labels);
   if (type === SLEEP_ANALYSIS) return mapSleep(element, labels);
   if (type === MINDFUL_SESSION) return mapMinutes(element, 'Mindfulness', labels);
-  const symptom = findNamed(SYMPTOMS, 'HKCategoryTypeIdentifier', type);
-  if (symptom !== null) return mapSymptom(element, type, symptom, labels);
+  if (type.startsWith(CATEGORY) && SYMPTOMS.has(type.slice(CATEGORY.length)))
+    return mapSymptom(element, type.slice(CATEGORY.length), labels);
   return type === '' ? refused('Record', 'type is missing') : leftOut(typeNameOf(type), NOT_MEASURED_HERE);
 }
 
@@ -180,20 +156,15 @@ function toReading(
   return { kind: 'reading', reading: { type, start, end, value, unit, source: sourceOf(element, labels) } };
 }
 
-function mapSymptom(
-  element: ExportElement,
-  type: string,
-  description: string,
-  labels: SourceLabels,
-): Outcome {
+function mapSymptom(element: ExportElement, type: string, labels: SourceLabels): Outcome {
   const severity = SEVERITY_OF_VALUE.get(element.attributes['value'] ?? '');
-  if (severity === undefined) return refused(typeNameOf(type), 'value is none of a symptom');
-  if (severity === 'absent') return leftOut(typeNameOf(type), 'states that the symptom was absent');
+  if (severity === undefined) return refused(type, 'value is none of a symptom');
+  if (severity === 'absent') return leftOut(type, 'states that the symptom was absent');
   const interval = parseInterval(element);
-  if (typeof interval === 'string') return refused(typeNameOf(type), interval);
+  if (typeof interval === 'string') return refused(type, interval);
   const { start, end } = interval;
-  const value = { description, severity, timestamp: timestampFromMs(start) };
-  const key = `${typeNameOf(type)}/${start}/${end}`;
+  const value = { description: nameOfSymptom(type), severity, timestamp: timestampFromMs(start) };
+  const key = `${type}/${start}/${end}`;
   const source = sourceOf(element, labels);
   return { kind: 'record', record: { label: 'symptom', key, source, record: { case: 'symptom', value } } };
 }

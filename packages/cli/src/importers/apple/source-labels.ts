@@ -32,18 +32,11 @@ function keyValue(text: string, key: string): string {
   return rest.slice(0, end).trim();
 }
 
-const PRODUCTS = [
-  [/^watch/i, 'apple-watch'],
-  [/^iphone/i, 'iphone'],
-  [/^ipad/i, 'ipad'],
-  [/^ipod/i, 'ipod'],
-  [/^airpods/i, 'airpods'],
-] as const;
-
-/** The label of a device made by Apple; null for other manufacturers. */
-function appleProductOf({ manufacturer, model, hardware }: Device): string | null {
-  if (manufacturer !== '' && !/^apple\b/i.test(manufacturer)) return null;
-  return PRODUCTS.find(([pattern]) => pattern.test(hardware) || pattern.test(model))?.[1] ?? null;
+/** The label of a device made by Apple; undefined for other manufacturers. */
+function appleProductOf({ manufacturer, model, hardware }: Device): string | undefined {
+  if (manufacturer !== '' && !/^apple\b/i.test(manufacturer)) return undefined;
+  if (/^watch/i.test(hardware) || /^watch/i.test(model)) return APPLE_WATCH;
+  return findLabel(PRODUCT_WORDS, hardware.toLowerCase()) ?? findLabel(PRODUCT_WORDS, model.toLowerCase());
 }
 
 /** The attributes of a record about its source. */
@@ -129,8 +122,8 @@ export class SourceLabels {
   learn({ sourceName, sourceVersion, device }: RecordSource): void {
     if (device === '' || sourceVersion === '' || this.#ownDevices.has(sourceName)) return;
     const { software, ...rest } = parseDevice(device);
-    const product = software === sourceVersion ? appleProductOf({ ...rest, software }) : null;
-    if (product !== null && this.#ownDevices.size < MAX_KNOWN)
+    const product = software === sourceVersion ? appleProductOf({ ...rest, software }) : undefined;
+    if (product !== undefined && this.#ownDevices.size < MAX_KNOWN)
       this.#ownDevices.set(toOwnText(sourceName), product);
   }
 

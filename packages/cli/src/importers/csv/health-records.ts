@@ -10,7 +10,6 @@ import {
   Refused,
 } from '../ingest/importer.ts';
 import { type Columns, normalise } from '../tables/rows.ts';
-import { parseText } from './values.ts';
 
 const COMMON = ['record', 'key', 'source'] as const;
 const PROFILE = 'profile';
@@ -123,4 +122,10 @@ function fieldOf(column: HealthRecordColumn, text: string, timeZone: string) {
   if (TIMES.includes(column))
     return [column, text === '' ? undefined : timestampFromMs(parseTime(column, text, timeZone))];
   return [column === 'medication' ? 'medicationKey' : column, text];
+}
+
+/** A text of at most `maxLength` UTF-16 units. Throws Refused for a longer one, which the rpc would refuse anyway. */
+export function parseText(field: string, text: string, maxLength: number): string {
+  if (text.length > maxLength) throw new Refused(`${field} is longer than ${maxLength} characters`);
+  return text;
 }

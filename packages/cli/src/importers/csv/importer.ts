@@ -19,8 +19,7 @@ import {
   readHeader,
   readRows,
 } from '../tables/rows.ts';
-import { createHealthRecordParser, HEALTH_RECORD_COLUMNS } from './health-records.ts';
-import { parseNumber, parseText } from './values.ts';
+import { createHealthRecordParser, HEALTH_RECORD_COLUMNS, parseText } from './health-records.ts';
 
 /** The columns of a file with readings. */
 const READING_COLUMNS = ['type', 'start', 'end', 'value', 'unit', 'source'] as const;
@@ -55,6 +54,24 @@ function createReadingParser(columns: Columns<ReadingColumn>, delimiter: string)
     };
     return { kind: 'reading', reading };
   };
+}
+
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i;
+const COMMA_NUMBER = /^[+-]?\d+,\d+$/;
+const THOUSANDS = /^[+-]?\d{1,3},\d{3}$/;
+
+/**
+ * Parses a decimal number. A comma is a decimal mark if it cannot be the delimiter, as in many spreadsheets, but not with exactly
+ * three digits after it, which may mean thousands. Throws Refused.
+ */
+function parseNumber(field: string, text: string, delimiter: string): number {
+  if (delimiter !== ',' && COMMA_NUMBER.test(text)) {
+    if (THOUSANDS.test(text)) throw new Refused(`${field} has a comma that may mean thousands or decimals`);
+    return Number(text.replace(',', '.'));
+  }
+  const value = NUMBER.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isFinite(value)) throw new Refused(`${field} is not a number`);
+  return value;
 }
 
 const DELIMITERS = [',', ';', '\t'];

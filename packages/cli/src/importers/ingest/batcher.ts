@@ -28,8 +28,6 @@ export interface BatcherOptions {
   readonly report: ImportReport;
   /** Readings in a batch; at most 5,000. */
   readonly readingBatch?: number;
-  /** Records in a batch; at most 1,000. */
-  readonly recordBatch?: number;
   /** Maximum number of concurrent batches. */
   readonly inFlight?: number;
   readonly sleep?: Sleep;
@@ -68,8 +66,7 @@ const IN_FLIGHT = 3;
  * sent.
  */
 export class Batcher {
-  readonly #options: BatcherOptions & Required<Pick<BatcherOptions, 'inFlight'>>;
-  readonly #limits: { readonly readings: number; readonly records: number };
+  readonly #options: BatcherOptions & Required<Pick<BatcherOptions, 'inFlight' | 'readingBatch'>>;
   readonly #open = new Map<string, Batch>();
   /** Closed batches that are not answered, with what ends at their answer. */
   readonly #closed = new Map<Batch, Promise<void>>();
@@ -79,9 +76,7 @@ export class Batcher {
   #failure: { readonly error: unknown } | undefined;
 
   constructor(options: BatcherOptions) {
-    const { readingBatch = READING_BATCH, recordBatch = RECORD_BATCH, inFlight = IN_FLIGHT } = options;
-    this.#options = { ...options, inFlight };
-    this.#limits = { readings: readingBatch, records: recordBatch };
+    this.#options = { readingBatch: READING_BATCH, inFlight: IN_FLIGHT, ...options };
   }
 
   addReading(reading: ImportedReading, origin: string): void {
@@ -92,7 +87,7 @@ export class Batcher {
     batch.readings.push(reading);
     batch.first = Math.min(batch.first, start);
     batch.last = Math.max(batch.last, start);
-    if (batch.readings.length >= this.#limits.readings) this.#close(batch);
+    if (batch.readings.length >= this.#options.readingBatch) this.#close(batch);
   }
 
   addHealthRecord({ label, key, source, record }: ImportedHealthRecord, origin: string): void {
@@ -103,7 +98,7 @@ export class Batcher {
     if (batch === null) return;
     batch.records.push(item);
     batch.first = batch.last = 0;
-    if (batch.records.length >= this.#limits.records) this.#close(batch);
+    if (batch.records.length >= RECORD_BATCH) this.#close(batch);
   }
 
   /** Resolves when more items can be added. Rejects if a batch could not be sent. */

@@ -11,9 +11,8 @@ export interface ImportRunOptions extends Omit<BatcherOptions, 'report'> {
   readonly onReached?: (position: number) => void;
   /** Called when everything before a position is stored, with the report about it. */
   readonly onSettled?: (position: number, report: ReportData) => Promise<void>;
-  /** Everything is settled after this many items or milliseconds. */
+  /** Everything is settled after this many items, or some seconds. */
   readonly stretchItems?: number;
-  readonly stretchMs?: number;
 }
 
 // Approximate maximum that is sent again after an interruption.
@@ -22,7 +21,7 @@ const STRETCH_MS = 2_000;
 
 /** One run of an import: receives the items, sends them, and knows up to which position they are stored. */
 export class ImportRun implements ImportSink {
-  readonly #options: ImportRunOptions & Required<Pick<ImportRunOptions, 'stretchItems' | 'stretchMs'>>;
+  readonly #options: ImportRunOptions & Required<Pick<ImportRunOptions, 'stretchItems'>>;
   readonly #report: ImportReport;
   readonly #batcher: Batcher;
   #profile: ImportedProfile = {};
@@ -35,7 +34,7 @@ export class ImportRun implements ImportSink {
 
   constructor(options: ImportRunOptions) {
     const { position = 0, report } = options;
-    this.#options = { stretchItems: STRETCH_ITEMS, stretchMs: STRETCH_MS, ...options };
+    this.#options = { stretchItems: STRETCH_ITEMS, ...options };
     this.#report = new ImportReport(report);
     this.#settled = this.#report.toData();
     this.#batcher = new Batcher({ ...options, report: this.#report });
@@ -120,9 +119,8 @@ export class ImportRun implements ImportSink {
   }
 
   #isStretchOver(): boolean {
-    const { stretchItems, stretchMs } = this.#options;
-    const isLate = performance.now() - this.#settledAt >= stretchMs;
-    return this.#items >= stretchItems || (this.#items > 0 && isLate);
+    const isLate = performance.now() - this.#settledAt >= STRETCH_MS;
+    return this.#items >= this.#options.stretchItems || (this.#items > 0 && isLate);
   }
 
   #settle(): void {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { toTable } from '../../table.ts';
+import { toTable } from '../../terminal.ts';
 
 /** The results of the items of one type. */
 interface TypeCounts {
