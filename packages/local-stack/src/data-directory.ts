@@ -2,29 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { DatabaseService } from '@phds/service-kit/keys/key-files';
 import { identifySelf, isRunning } from './servers/process-identity.ts';
 
 /** Addresses and key locations of a running stack for other programs. Contains no secret. */
 export interface StackDescription {
   /** The process that runs the stack, in the form of `identifyProcess`, because process ids are reused. */
   readonly process: string;
-  readonly startedAt: string;
-  readonly gatewayUrls: readonly string[];
-  readonly identityProviderUrl: string;
+  readonly gatewayUrl: string;
   /** `host:port` of each service's rpc. */
-  readonly rpcAddresses: Readonly<Record<'authorization' | 'consent' | 'health-data', string>>;
-  /** Base URL of each service's /livez, /readyz and /metrics. */
-  readonly probeUrls: Readonly<Record<'authorization' | 'consent' | 'health-data', string>>;
-  /** The same of each gateway. */
-  readonly gatewayProbeUrls: readonly string[];
-  readonly keys: {
-    readonly directory: string;
-    /** Private key of the caller `importer` (PKCS #8 PEM). */
-    readonly importerPrivateKey: string;
-    /** Public keys of all callers (JWKS). */
-    readonly servicePublicKeys: string;
-  };
-  readonly logs: string;
+  readonly rpcAddresses: Readonly<Record<DatabaseService, string>>;
+  /** The directory of its keys. */
+  readonly keys: string;
 }
 
 /** Writes the description. It is valid while the process runs. */
@@ -52,7 +41,7 @@ export function findStackFile(dataDirectory: string = defaultDataDirectory): Sta
 function parseDescription(text: string): StackDescription | null {
   try {
     const parsed = JSON.parse(text) as Partial<StackDescription> | null;
-    return typeof parsed?.process === 'string' && parsed.gatewayUrls !== undefined
+    return typeof parsed?.process === 'string' && parsed.gatewayUrl !== undefined
       ? (parsed as StackDescription)
       : null;
   } catch {
@@ -95,7 +84,7 @@ async function removeUnlessHeld(name: string, root: string): Promise<void> {
   const holder = await readFile(name, 'utf8').catch(({ code }) => (code === 'ENOENT' ? null : ''));
   if (holder === null) return;
   if (!isRunning(holder)) return rm(name, { force: true });
-  const url = findStackFile(root)?.gatewayUrls[0] ?? 'it is starting';
+  const url = findStackFile(root)?.gatewayUrl ?? 'it is starting';
   throw new Error(`A local stack is already running: ${url} (process ${holder.split(' ')[0]}).`);
 }
 

@@ -1,4 +1,4 @@
-import type { KeyFiles } from '@phds/service-kit/keys/key-files';
+import { DATABASE_SERVICES, type DatabaseService, type KeyFiles } from '@phds/service-kit/keys/key-files';
 import type { StackPorts } from './ports.ts';
 import { inheritedEnvironment } from './servers/guard.ts';
 
@@ -37,38 +37,24 @@ export function toAddresses(ports: StackPorts) {
     /** Public URL of the identity provider; `iss` of its sessions. */
     identityProviderUrl: `http://localhost:${ports.identityProvider}`,
     /** `host:port` of each service's rpc. */
-    rpcAddresses: {
-      authorization: `${HOST}:${ports.authorizationRpc}`,
-      consent: `${HOST}:${ports.consentRpc}`,
-      'health-data': `${HOST}:${ports.healthDataRpc}`,
-    },
+    rpcAddresses: toEach(ports.rpc, (port) => `${HOST}:${port}`),
     /** Base URL of each service's Connect port. */
-    connectUrls: {
-      authorization: `http://${HOST}:${ports.authorizationConnect}`,
-      consent: `http://${HOST}:${ports.consentConnect}`,
-      'health-data': `http://${HOST}:${ports.healthDataConnect}`,
-    },
+    connectUrls: toEach(ports.connect, (port) => `http://${HOST}:${port}`),
     /** Base URL of each service's /livez, /readyz and /metrics. */
-    probeUrls: {
-      authorization: `http://${HOST}:${ports.authorizationProbe}`,
-      consent: `http://${HOST}:${ports.consentProbe}`,
-      'health-data': `http://${HOST}:${ports.healthDataProbe}`,
-    },
+    probeUrls: toEach(ports.probe, (port) => `http://${HOST}:${port}`),
     /** The same of each gateway. */
     gatewayProbeUrls: ports.gatewayProbes.map((port) => `http://${HOST}:${port}`),
   };
 }
 
-/** Environment of the authorization service. */
-export function toAuthorizationEnvironment(context: EnvironmentContext): Environment {
-  const { ports, keys } = context;
-  return {
-    ...toCommon(context, 'authorization'),
-    ...toSessionSettings(ports),
-    RPC_PORT: String(ports.authorizationRpc),
-    CONNECT_PORT: String(ports.authorizationConnect),
-    PROBE_PORT: String(ports.authorizationProbe),
-    DATABASE_URL_FILE: keys.databaseUrls.authorization,
+function toEach(ports: Readonly<Record<DatabaseService, number>>, toAddress: (port: number) => string) {
+  const addresses = DATABASE_SERVICES.map((service) => [service, toAddress(ports[service])] as const);
+  return Object.fromEntries(addresses) as Record<DatabaseService, string>;
+}
+
+/** The settings that only one of the services has. */
+const OWN: Readonly<Record<DatabaseService, (context: EnvironmentContext) => Environment>> = {
+  authorization: ({ ports, keys }) => ({
     CONSENT_ADDRESS: toAddresses(ports).rpcAddresses.consent,
     ISSUER: toAddresses(ports).publicUrl,
     DERIVATION_KEY_FILE: keys.derivationKey,
@@ -77,42 +63,33 @@ export function toAuthorizationEnvironment(context: EnvironmentContext): Environ
     APP_APPROVAL: 'none',
     EGRESS_ALLOW_LOOPBACK: 'true',
     MAX_APPS_PER_DEVELOPER: '20000',
-  };
-}
-
-/** Environment of the consent service. */
-export function toConsentEnvironment(context: EnvironmentContext): Environment {
-  const { ports, keys } = context;
-  return {
-    ...toCommon(context, 'consent'),
-    ...toSessionSettings(ports),
-    SANDBOX: String(context.sandbox ?? false),
-    RPC_PORT: String(ports.consentRpc),
-    CONNECT_PORT: String(ports.consentConnect),
-    PROBE_PORT: String(ports.consentProbe),
-    DATABASE_URL_FILE: keys.databaseUrls.consent,
+  }),
+  consent: ({ keys, sandbox = false }) => ({
+    SANDBOX: String(sandbox),
     RECEIPT_PRIVATE_KEY_FILE: keys.receiptPrivateKey,
     WEBHOOK_KEY_FILE: keys.webhookKey,
     EGRESS_ALLOW_LOOPBACK: 'true',
     WEBHOOK_DATA_SPACING_MS: '1000',
     MAX_LIVE_PENDING_PER_APP: '5000',
-  };
-}
-
-/** Environment of the health-data service. */
-export function toHealthDataEnvironment(context: EnvironmentContext): Environment {
-  const { ports, keys } = context;
-  return {
-    ...toCommon(context, 'health-data'),
-    ...toSessionSettings(ports),
-    SANDBOX: String(context.sandbox ?? false),
-    RPC_PORT: String(ports.healthDataRpc),
-    CONNECT_PORT: String(ports.healthDataConnect),
-    PROBE_PORT: String(ports.healthDataProbe),
-    DATABASE_URL_FILE: keys.databaseUrls['health-data'],
+  }),
+  'health-data': ({ ports, keys, sandbox = false }) => ({
+    SANDBOX: String(sandbox),
     CONSENT_ADDRESS: toAddresses(ports).rpcAddresses.consent,
     ASSERTION_PUBLIC_KEYS_FILE: keys.assertionPublicKeys,
     PUBLIC_ID_KEY_FILE: keys.publicIdKey,
+  }),
+};
+
+/** Environment of a service with a database. */
+export function toServiceEnvironment(service: DatabaseService, context: EnvironmentContext): Environment {
+  const { ports, keys } = context;
+  return {
+    ...toCommon(context, service),
+    RPC_PORT: String(ports.rpc[service]),
+    CONNECT_PORT: String(ports.connect[service]),
+    PROBE_PORT: String(ports.probe[service]),
+    DATABASE_URL_FILE: keys.databaseUrls[service],
+    ...OWN[service](context),
   };
 }
 
@@ -122,7 +99,6 @@ export function toGatewayEnvironment(context: EnvironmentContext, index: number)
   const { rpcAddresses: addresses, publicUrl, identityProviderUrl } = toAddresses(ports);
   return {
     ...toCommon(context, 'gateway'),
-    ...toSessionSettings(ports),
     SANDBOX: String(context.sandbox ?? false),
     PORT: String(ports.gateways[index]),
     PROBE_PORT: String(ports.gatewayProbes[index]),
@@ -159,22 +135,17 @@ export function toIdentityProviderEnvironment(context: EnvironmentContext, users
 }
 
 function toCommon(
-  { keys, redisUrl }: EnvironmentContext,
-  service: 'authorization' | 'consent' | 'health-data' | 'gateway',
+  { ports, keys, redisUrl }: EnvironmentContext,
+  service: DatabaseService | 'gateway',
 ): Environment {
   return {
     ...inheritedEnvironment(),
     HOST,
     SERVICE_PRIVATE_KEY_FILE: keys.servicePrivateKeys[service],
     SERVICE_PUBLIC_KEYS_FILE: keys.servicePublicKeys,
-    ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),
-  };
-}
-
-function toSessionSettings(ports: StackPorts): Environment {
-  return {
     SESSION_ISSUER: toAddresses(ports).identityProviderUrl,
     SESSION_AUDIENCE,
     SESSION_JWKS: `http://${HOST}:${ports.identityProvider}/.well-known/jwks.json`,
+    ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),
   };
 }

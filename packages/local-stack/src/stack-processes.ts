@@ -5,11 +5,9 @@ import { prepareLogFile, repositoryRoot } from './data-directory.ts';
 import { ManagedProcess } from './managed-process.ts';
 import type { Environment, EnvironmentContext } from './service-environments.ts';
 import {
-  toAuthorizationEnvironment,
-  toConsentEnvironment,
   toGatewayEnvironment,
-  toHealthDataEnvironment,
   toIdentityProviderEnvironment,
+  toServiceEnvironment,
 } from './service-environments.ts';
 
 export type ServiceName = DatabaseService | 'gateway';
@@ -25,23 +23,6 @@ export interface StackProcesses {
   readonly healthData: ManagedProcess;
   readonly gateways: readonly ManagedProcess[];
 }
-
-const ENVIRONMENTS: Readonly<
-  Record<ServiceName, (context: EnvironmentContext, index: number) => Environment>
-> = {
-  authorization: toAuthorizationEnvironment,
-  consent: toConsentEnvironment,
-  'health-data': toHealthDataEnvironment,
-  gateway: toGatewayEnvironment,
-};
-
-/** The setting with the port at which a service answers `/readyz`. */
-const READY_PORT = {
-  authorization: 'PROBE_PORT',
-  consent: 'PROBE_PORT',
-  'health-data': 'PROBE_PORT',
-  gateway: 'PORT',
-} as const;
 
 interface ServiceProcessOptions {
   readonly context: EnvironmentContext;
@@ -59,9 +40,11 @@ interface ServiceProcessOptions {
 /** A process of a service at the ports of a context: one of a stack, another replica, or another build. It is not started. */
 export function createServiceProcess(service: ServiceName, options: ServiceProcessOptions): ManagedProcess {
   const { context, name, index = 0, environment, checkout = repositoryRoot, logFile, notice } = options;
-  const env = { ...ENVIRONMENTS[service](context, index), ...environment };
+  const given =
+    service === 'gateway' ? toGatewayEnvironment(context, index) : toServiceEnvironment(service, context);
+  const env = { ...given, ...environment };
   const program = relative(repositoryRoot, join(checkout, 'services', service, 'src/main.ts'));
-  const readyUrl = `http://${env['HOST']}:${env[READY_PORT[service]]}/readyz`;
+  const readyUrl = `http://${env['HOST']}:${env['PORT'] ?? env['PROBE_PORT']}/readyz`;
   return new ManagedProcess({ name, program, env, readyUrl, notice, logFile });
 }
 

@@ -143,7 +143,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     );
   }
   cleanup.defer(() => removeStackFile(directory.root));
-  await writeStackFile(directory.root, toDescription(stack));
+  const { rpcAddresses } = stack;
+  const [gatewayUrl = ''] = stack.gatewayUrls;
+  const description = { process: identifySelf(), gatewayUrl, rpcAddresses, keys: directory.keys };
+  await writeStackFile(directory.root, description);
   const running = cleanup.move();
   return { ...stack, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
@@ -220,25 +223,5 @@ function describe(parts: {
     ...toAddresses(ports),
     logs: parts.directory.logs,
     serviceTokens: createServiceTokens(keys),
-  };
-}
-
-function toDescription(stack: Omit<Stack, typeof Symbol.asyncDispose>) {
-  const { gatewayUrls, identityProviderUrl, rpcAddresses, keys, logs } = stack;
-  const { probeUrls, gatewayProbeUrls } = stack;
-  return {
-    process: identifySelf(),
-    startedAt: new Date().toISOString(),
-    gatewayUrls,
-    identityProviderUrl,
-    rpcAddresses,
-    probeUrls,
-    gatewayProbeUrls,
-    keys: {
-      directory: keys.directory,
-      importerPrivateKey: keys.servicePrivateKeys.importer,
-      servicePublicKeys: keys.servicePublicKeys,
-    },
-    logs,
   };
 }

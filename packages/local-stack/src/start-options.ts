@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { PORT_VARIABLES } from './ports.ts';
+import { parsePorts, toNamedPorts } from './ports.ts';
 
 /** The parsed command line of `npm start`. */
 export interface StartOptions {
@@ -11,7 +11,9 @@ const MAX_GATEWAYS = 16;
 
 const EPILOGUE = `
 Environment variables move the ports:
-${PORT_VARIABLES.map(({ variable, fallback }) => `  ${variable.padEnd(28)}${fallback}`).join('\n')}
+${toNamedPorts(parsePorts({}, 1))
+  .map(({ variable, port }) => `  ${variable.padEnd(28)}${port}`)
+  .join('\n')}
 
 --no-install keeps it from installing packages of the operating system, such as Redis (as root on Debian or Ubuntu).
 REDIS_URL uses a Redis that runs already. Ctrl-C stops everything that was started.`;

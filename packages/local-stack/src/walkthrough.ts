@@ -1,10 +1,10 @@
-import type { StackDescription } from './data-directory.ts';
+import type { Stack } from './stack.ts';
 
 /** Renders curl commands for the life of an app, ready to paste into bash or zsh. */
 export function renderWalkthrough({
   gatewayUrls,
   identityProviderUrl,
-}: Pick<StackDescription, 'gatewayUrls' | 'identityProviderUrl'>): string {
+}: Pick<Stack, 'gatewayUrls' | 'identityProviderUrl'>): string {
   // The commands contain no comments: an interactive zsh would run them.
   return `PHDS=${gatewayUrls[0]}
 field() { sed -n 's/.*"'"$1"'": *"\\([^"]*\\)".*/\\1/p'; }

@@ -4,14 +4,9 @@ import { findLocalSettings } from '../src/phds/local-settings.ts';
 
 const STACK: StackDescription = {
   process: '1',
-  startedAt: '2026-03-01T12:00:00.000Z',
-  gatewayUrls: [],
-  identityProviderUrl: '',
+  gatewayUrl: '',
   rpcAddresses: { authorization: 'localhost:1', consent: 'localhost:2', 'health-data': 'localhost:3' },
-  probeUrls: { authorization: '', consent: '', 'health-data': '' },
-  gatewayProbeUrls: [],
-  keys: { directory: '/keys', importerPrivateKey: '/keys/importer.pem', servicePublicKeys: '' },
-  logs: '',
+  keys: '/keys',
 };
 
 describe('the settings of a command in a checkout', () => {

@@ -71,7 +71,7 @@ test('a start that finds a port taken keeps the data, also with --fresh', async 
   const { port } = taken.address() as { port: number };
   const ports = parsePorts({ GATEWAY_PORT: String(port) }, 1);
   await expect(startStack({ dataDirectory, ports, fresh: true })).rejects.toThrow(
-    `port ${port} (gateway) is taken`,
+    `port ${port} is taken; set GATEWAY_PORT`,
   );
   expect(existsSync(key)).toBe(true);
 });
@@ -105,15 +105,9 @@ describe('the ports of a stack', () => {
       gateways: [8080, 8081],
       gatewayProbes: [7100, 7110],
       identityProvider: 8090,
-      authorizationRpc: 7001,
-      consentRpc: 7002,
-      healthDataRpc: 7003,
-      authorizationConnect: 7201,
-      consentConnect: 7202,
-      healthDataConnect: 7203,
-      authorizationProbe: 7101,
-      consentProbe: 7102,
-      healthDataProbe: 7103,
+      rpc: { authorization: 7001, consent: 7002, 'health-data': 7003 },
+      connect: { authorization: 7201, consent: 7202, 'health-data': 7203 },
+      probe: { authorization: 7101, consent: 7102, 'health-data': 7103 },
       postgres: 7432,
       redis: 6380,
     });
@@ -128,7 +122,7 @@ describe('the ports of a stack', () => {
 
   test('used twice are refused, naming both', () => {
     expect(() => parsePorts({ IDENTITY_PROVIDER_PORT: '8081' }, 2)).toThrow(
-      'Port 8081 is used by gateway 2 (GATEWAY_PORT) and identity provider (IDENTITY_PROVIDER_PORT).',
+      'Port 8081 is used by GATEWAY_PORT and IDENTITY_PROVIDER_PORT.',
     );
   });
 });

@@ -125,11 +125,7 @@ function portBehind(edge: Edge, ports: StackPorts): number {
   const callee = edge.slice(edge.indexOf('→') + 1);
   if (callee === 'postgres') return ports.postgres;
   if (callee === 'redis') return ports.redis;
-  return {
-    authorization: ports.authorizationRpc,
-    consent: ports.consentRpc,
-    'health-data': ports.healthDataRpc,
-  }[callee as DatabaseService];
+  return ports.rpc[callee as DatabaseService];
 }
 
 function clockFile(root: string, service: ServiceName): string {
@@ -156,7 +152,7 @@ async function toEnvironment(
   second: StackPorts,
 ): Promise<Environments> {
   const at = (edge: Edge) => `127.0.0.1:${proxies[edge].port}`;
-  const toConsent = (edge: Edge) => ({ CONSENT_ADDRESS: `ipv4:${at(edge)},127.0.0.1:${second.consentRpc}` });
+  const toConsent = (edge: Edge) => ({ CONSENT_ADDRESS: `ipv4:${at(edge)},127.0.0.1:${second.rpc.consent}` });
   const redis = (edge: Edge) => ({ REDIS_URL: `redis://${at(edge)}` });
   const databases = await writeDatabaseUrls(root, proxies);
   const common = (service: ServiceName) => ({
@@ -167,7 +163,7 @@ async function toEnvironment(
     gateway: {
       ...common('gateway'),
       ...redis('gateway→redis'),
-      AUTHORIZATION_ADDRESS: `ipv4:${at('gateway→authorization')},127.0.0.1:${second.authorizationRpc}`,
+      AUTHORIZATION_ADDRESS: `ipv4:${at('gateway→authorization')},127.0.0.1:${second.rpc.authorization}`,
       ...toConsent('gateway→consent'),
       HEALTH_DATA_ADDRESS: at('gateway→health-data'),
       // Refused reads are counted here and must not turn into 429s.

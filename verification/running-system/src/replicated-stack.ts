@@ -1,7 +1,7 @@
 import type { ManagedProcess } from '@phds/local-stack/managed-process';
 import { findRandomPorts, type StackPorts } from '@phds/local-stack/ports';
 import type { ServiceName } from '@phds/local-stack/stack-processes';
-import type { DatabaseService } from '@phds/service-kit/keys/key-files';
+import { DATABASE_SERVICES, type DatabaseService } from '@phds/service-kit/keys/key-files';
 import { type NameServer, startNameServer } from '@phds/test-kit/name-server';
 import {
   createFurtherProcess,
@@ -29,14 +29,6 @@ const SECOND = '127.0.0.2';
 /** A process ends 10 s after the end of its delay at the latest; the rest is a margin for a busy machine. */
 const STOP_LIMIT_MS = 12_000;
 
-const RPC_PORTS = {
-  consent: 'consentRpc',
-  authorization: 'authorizationRpc',
-  'health-data': 'healthDataRpc',
-} as const satisfies Record<DatabaseService, keyof StackPorts>;
-
-const NAMES = Object.keys(RPC_PORTS) as DatabaseService[];
-
 /**
  * Starts it, on Linux only: the second replicas listen on the same ports of 127.0.0.2. Callers find the replicas by a name, as in a cluster
  * with headless services: a replica leaves the name when it is stopped, and joins it when it is ready.
@@ -46,12 +38,12 @@ export async function startReplicatedStack(options: {
 }): Promise<ReplicatedStack> {
   await using cleanup = new AsyncDisposableStack();
   const names = cleanup.use(await startNameServer());
-  for (const name of NAMES) names.set(name, [FIRST, SECOND]);
+  for (const name of DATABASE_SERVICES) names.set(name, [FIRST, SECOND]);
   const ports = await findRandomPorts(2);
   const environment = withPatience(toOverrides(names, ports, options.shutdownDelayMs));
   const stack = cleanup.use(await startRunningStack({ ports, environment }));
   const graceMs = options.shutdownDelayMs + STOP_LIMIT_MS;
-  const replicas = NAMES.flatMap((service) => {
+  const replicas = DATABASE_SERVICES.flatMap((service) => {
     const own = { ...environment[service], HOST: SECOND };
     const second = createFurtherProcess(stack, service, { name: `${service}-2`, ports, environment: own });
     const toReplica = (process: ManagedProcess, other: string): Replica => ({
@@ -78,7 +70,7 @@ export async function startReplicatedStack(options: {
 }
 
 function toOverrides(names: NameServer, ports: StackPorts, shutdownDelayMs: number) {
-  const at = (service: DatabaseService) => names.toAddress(service, ports[RPC_PORTS[service]]);
+  const at = (service: DatabaseService) => names.toAddress(service, ports.rpc[service]);
   const common = {
     SHUTDOWN_DELAY_MS: String(shutdownDelayMs),
     // gRPC asks the name server of an address only with this variable.

@@ -19,7 +19,7 @@ function calledByOperators(commands: readonly string[], services: readonly Opera
     toSettings: ({ rpcAddresses, keys }) => ({
       ...Object.fromEntries(services.map((service) => [ADDRESSES[service], rpcAddresses[service]])),
       OPERATOR_NAME: LOCAL_OPERATOR,
-      SERVICE_PRIVATE_KEY_FILE: toKeyFiles(keys.directory).servicePrivateKeys.operator,
+      SERVICE_PRIVATE_KEY_FILE: toKeyFiles(keys).servicePrivateKeys.operator,
     }),
   };
 }
@@ -35,14 +35,14 @@ const TARGETS: readonly Target[] = [
     required: ['HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY'],
     toSettings: ({ rpcAddresses, keys }) => ({
       HEALTH_DATA_ADDRESS: rpcAddresses['health-data'],
-      SERVICE_PRIVATE_KEY_FILE: keys.importerPrivateKey,
+      SERVICE_PRIVATE_KEY_FILE: toKeyFiles(keys).servicePrivateKeys.importer,
     }),
   },
   {
     commands: ['service-token'],
     required: ['SERVICE_PRIVATE_KEY'],
     toSettings: ({ keys }) => ({
-      SERVICE_PRIVATE_KEY_FILE: toKeyFiles(keys.directory).servicePrivateKeys['example-service'],
+      SERVICE_PRIVATE_KEY_FILE: toKeyFiles(keys).servicePrivateKeys['example-service'],
     }),
   },
   calledByOperators(['erase'], ['authorization', 'consent', 'health-data']),
@@ -54,8 +54,8 @@ const TARGETS: readonly Target[] = [
     required: ['RECORDS_DATABASE_URL', 'RECORDS_PUBLIC_KEYS'],
     toSettings: (stack) => ({
       ...OPERATING_CONSENT.toSettings(stack),
-      RECORDS_DATABASE_URL_FILE: toKeyFiles(stack.keys.directory).databaseUrls.consent,
-      RECORDS_PUBLIC_KEYS_FILE: toKeyFiles(stack.keys.directory).receiptPublicKeys,
+      RECORDS_DATABASE_URL_FILE: toKeyFiles(stack.keys).databaseUrls.consent,
+      RECORDS_PUBLIC_KEYS_FILE: toKeyFiles(stack.keys).receiptPublicKeys,
     }),
   },
 ];
