@@ -1,13 +1,8 @@
+import { BlockList, isIPv6 } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { describeWith } from '@phds/test-kit/requirements';
-import {
-  type End,
-  type Host,
-  isAdmitted,
-  type Peer,
-  type Pod,
-  type Port,
-} from '../src/kubernetes/network.ts';
+import type { INetworkPolicyPeer } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicyPeer';
+import type { INetworkPolicyPort } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicyPort';
 import {
   build,
   containersOf,
@@ -36,42 +31,44 @@ const COMMANDS = [
   'operator → health-data:7003',
   'importer → health-data:7003',
 ];
-
 const COMMAND_JOBS = ['production/command', 'production/import'] as const;
 
 const SCRAPES = ['gateway:7100', 'authorization:7101', 'consent:7102', 'health-data:7103'].map(
-  (target) => `prometheus → ${target}`,
+  (target) => `monitoring/prometheus → ${target}`,
 );
 /** Receivers of webhooks, and hosts with keys of apps. */
 const PARTNERS = ['consent', 'authorization'].flatMap((name) => [
-  `${name} → internet:any`,
-  `${name} → IPv6 internet:any`,
+  `${name} → public addresses in 0.0.0.0/0:any`,
+  `${name} → public addresses in 2000::/3:any`,
 ]);
-const REDIS = ['gateway → redis:6379', 'consent → redis:6379'];
 
-const resolvesNames = (name: string) => [`${name} → dns:53`, `${name} → dns:53/UDP`];
+const resolvesNames = (name: string) => [
+  `${name} → kube-system/kube-dns:53`,
+  `${name} → kube-system/kube-dns:53/UDP`,
+];
 const reaches = (target: string) => (name: string) => `${name} → ${target}`;
 
+// The addresses are those of production/outside.yaml.
 const EXPECTED: Readonly<Record<'production' | 'single-node', readonly string[]>> = {
   production: [
     ...CALLS,
     ...COMMANDS,
     ...SCRAPES,
     ...PARTNERS,
-    ...REDIS,
-    'ingress controller → gateway:8080',
+    ...['gateway', 'consent'].map(reaches('192.0.2.20/32:6379')),
+    'ingress-nginx/ingress-nginx → gateway:8080',
     ...[...SERVICES, ...MIGRATIONS, 'operator', 'importer'].flatMap(resolvesNames),
-    ...SERVICES.map(reaches('identity provider:443')),
-    ...['authorization', 'migrate-authorization'].map(reaches('database of authorization:5432')),
-    ...['consent', 'migrate-consent', 'operator'].map(reaches('database of consent:5432')),
-    ...['health-data', 'migrate-health-data'].map(reaches('database of health-data:5432')),
+    ...SERVICES.map(reaches('198.51.100.10/32:443')),
+    ...['authorization', 'migrate-authorization'].map(reaches('192.0.2.11/32:5432')),
+    ...['consent', 'migrate-consent', 'operator'].map(reaches('192.0.2.12/32:5432')),
+    ...['health-data', 'migrate-health-data'].map(reaches('192.0.2.13/32:5432')),
   ],
   'single-node': [
     ...CALLS,
     ...COMMANDS,
     ...SCRAPES,
     ...PARTNERS,
-    ...REDIS,
+    ...['gateway', 'consent'].map(reaches('redis:6379')),
     ...[...SERVICES, ...MIGRATIONS, 'databases', 'operator', 'importer'].flatMap(resolvesNames),
     ...['authorization', 'consent', 'health-data', ...MIGRATIONS, 'databases', 'operator'].map(
       reaches('postgres:5432'),
@@ -79,128 +76,120 @@ const EXPECTED: Readonly<Record<'production' | 'single-node', readonly string[]>
   ],
 };
 
-const INTERNET: readonly Host[] = [
-  { name: 'internet', address: '8.8.8.8' },
-  { name: 'IPv6 internet', address: '2606:4700::1111' },
-];
-
-/** The addresses of production/outside.yaml. */
-const STANDARD_HOSTS: readonly Host[] = [
-  { name: 'database of authorization', address: '192.0.2.11' },
-  { name: 'database of consent', address: '192.0.2.12' },
-  { name: 'database of health-data', address: '192.0.2.13' },
-  { name: 'redis', address: '192.0.2.20' },
-  { name: 'identity provider', address: '198.51.100.10' },
-];
-
 /** Private, link-local, shared and reserved addresses, which no policy may open. */
-const PRIVATE: readonly Host[] = [
-  '0.0.0.1',
-  '10.1.2.3',
-  '100.64.0.1',
-  '127.0.0.1',
-  '169.254.169.254',
-  '172.16.0.1',
-  '172.31.255.255',
-  '192.168.0.1',
-  '198.18.0.1',
-  '203.0.113.1',
-  '224.0.0.1',
-  '255.255.255.255',
-  '::1',
-  '::ffff:10.0.0.1',
-  '64:ff9b::a00:1',
-  'fd00::1',
-  'fe80::1',
-  'ff02::1',
-  '2001::1',
-  '2001:db8::1',
-  '2002:a00:1::1',
-].map((address) => ({ name: address, address }));
-
-const inNamespace = (name: string) => ({ 'kubernetes.io/metadata.name': name });
-const named = (name: string) => ({ 'app.kubernetes.io/name': name });
-
-const OTHERS: readonly Pod[] = [
-  { name: 'unlabelled pod', labels: {} },
-  { name: 'dns', labels: { 'k8s-app': 'kube-dns' }, namespace: inNamespace('kube-system') },
-  { name: 'api server', labels: {}, namespace: inNamespace('kube-system') },
-  { name: 'prometheus', labels: named('prometheus'), namespace: inNamespace('monitoring') },
-  { name: 'grafana', labels: named('grafana'), namespace: inNamespace('monitoring') },
-  { name: 'ingress controller', labels: named('ingress-nginx'), namespace: inNamespace('ingress-nginx') },
-  { name: 'pod beside the ingress controller', labels: {}, namespace: inNamespace('ingress-nginx') },
-  // Labels alone do not admit a pod of another namespace.
-  { name: 'gateway elsewhere', labels: named('gateway'), namespace: inNamespace('default') },
-  { name: 'prometheus elsewhere', labels: named('prometheus'), namespace: inNamespace('default') },
+const PRIVATE = [
+  ...['0.0.0.1', '10.1.2.3', '100.64.0.1', '127.0.0.1', '169.254.169.254', '172.16.0.1', '172.31.255.255'],
+  ...['192.168.0.1', '198.18.0.1', '203.0.113.1', '224.0.0.1', '255.255.255.255', '::1', '::ffff:10.0.0.1'],
+  ...['64:ff9b::a00:1', 'fd00::1', 'fe80::1', 'ff02::1', '2001::1', '2001:db8::1', '2002:a00:1::1'],
 ];
+
+type Labels = Readonly<Record<string, string>>;
+type Selector = INetworkPolicyPeer['podSelector'];
+
+interface Pod {
+  readonly name: string;
+  readonly labels: Labels;
+  /** Container ports by name, to which policies may refer. */
+  readonly ports: Readonly<Record<string, number>>;
+}
 
 function toPod(workload: Workload): Pod {
+  const { labels = {} } = workload.template.metadata ?? {};
   const ports = containersOf(workload).flatMap(({ ports: all = [] }) =>
     all.map(({ name = '', containerPort }) => [name, containerPort] as const),
   );
-  const labels = workload.template.metadata?.labels ?? {};
-  return {
-    name: labels['app.kubernetes.io/name'] ?? workload.name,
-    labels,
-    ports: Object.fromEntries(ports),
-  };
+  const name = labels['app.kubernetes.io/name'] ?? workload.name;
+  return { name, labels, ports: Object.fromEntries(ports) };
 }
 
-interface Peers {
-  readonly overlays: readonly Overlay[];
-  readonly hosts: readonly Host[];
+function isSelected(selector: Selector, { labels }: Pod): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(({ key, operator, values = [] }) => {
+      if (operator !== 'In') throw new Error(`the operator ${operator} is not evaluated here`);
+      return values.includes(labels[key] ?? '');
+    })
+  );
 }
+
+/** The peers of a rule by name: pods of the namespace, pods of another one, and addresses. */
+function namePeers(peers: readonly INetworkPolicyPeer[] | undefined, pods: readonly Pod[]): string[] {
+  // An absent or empty list means everybody.
+  if (peers === undefined || peers.length === 0) return ['everybody'];
+  return peers.flatMap(({ ipBlock, namespaceSelector, podSelector }) => {
+    if (ipBlock !== undefined)
+      return ipBlock.except === undefined ? ipBlock.cidr : `public addresses in ${ipBlock.cidr}`;
+    if (namespaceSelector === undefined)
+      return pods.filter((pod) => isSelected(podSelector, pod)).map(({ name }) => name);
+    return [namespaceSelector, podSelector].map(nameSelector).join('/');
+  });
+}
+
+/** A selector of one label by the value of it. */
+function nameSelector(selector: Selector): string {
+  const { matchLabels = {}, ...others } = selector ?? {};
+  const values = Object.values(matchLabels);
+  return values.length === 1 && Object.keys(others).length === 0
+    ? String(values[0])
+    : JSON.stringify(selector);
+}
+
+function namePorts(ports: readonly INetworkPolicyPort[] = [], own: Pod['ports'] = {}): string[] {
+  if (ports.length === 0) return ['any, also UDP'];
+  return ports.map(({ protocol = 'TCP', port = 'any', endPort }) => {
+    const number = typeof port === 'string' ? (own[port] ?? port) : port;
+    return `${number}${endPort === undefined ? '' : `-${endPort}`}${protocol === 'TCP' ? '' : `/${protocol}`}`;
+  });
+}
+
+function readPolicies(overlays: readonly Overlay[]) {
+  const objects = overlays.flatMap(build);
+  const policies = ofKind(objects, 'NetworkPolicy').map(({ spec }) => spec);
+  return { policies, pods: listWorkloads(objects).map(toPod) };
+}
+
+const product = (from: readonly string[], to: readonly string[], ports: readonly string[]) =>
+  from.flatMap((one) => to.flatMap((other) => ports.map((port) => `${one} → ${other}:${port}`)));
 
 /**
- * The connections that the pods admit at one end, from and to every peer: on the ports of the pods, and on some others. Each end is looked
- * at alone, so that a rule without its counterpart is found, too.
+ * The connections that policies let out of the pods, and into them. Each end is looked at alone, because both have to admit a connection: so a
+ * rule without its counterpart is found, too.
  */
-function listAdmitted(end: End, { overlays, hosts }: Peers): string[] {
-  const objects = overlays.flatMap(build);
-  const policies = ofKind(objects, 'NetworkPolicy');
-  const pods = [...listWorkloads(objects).map(toPod), ...OTHERS];
-  const known = pods.flatMap(({ ports = {} }) => Object.values(ports));
-  const tcp = [...new Set([...known, 22, 53, 80, 443, 5432, 6379, 6443, 7000, 8443, 65_535])];
-  const ports: Port[] = [
-    ...tcp.map((port) => ({ protocol: 'TCP' as const, port })),
-    { protocol: 'UDP', port: 53 },
-  ];
-  const peers: Peer[] = [...pods, ...hosts];
-  const pairs = peers.flatMap((from) => peers.filter((to) => to !== from).map((to) => ({ from, to })));
-  return pairs
-    .filter(({ from, to }) => isInside(end === 'Egress' ? from : to))
-    .flatMap(({ from, to }) => {
-      const open = ports.filter((port) => isAdmitted(policies, end, from, to, port)).map(describePort);
-      const all = open.length === tcp.length && !open.includes('53/UDP');
-      return (all ? ['any'] : open).map((port) => `${from.name} → ${to.name}:${port}`);
-    });
+function listAdmitted(overlays: readonly Overlay[]): Record<'out' | 'in', string[]> {
+  const { policies, pods } = readPolicies(overlays);
+  const selected = policies.flatMap((policy) =>
+    pods.filter((pod) => isSelected(policy?.podSelector, pod)).map((pod) => ({ policy, pod })),
+  );
+  const out = selected.flatMap(({ policy, pod }) =>
+    (policy?.egress ?? []).flatMap(({ to, ports }) =>
+      product([pod.name], namePeers(to, pods), namePorts(ports)),
+    ),
+  );
+  const into = selected.flatMap(({ policy, pod }) =>
+    (policy?.ingress ?? []).flatMap(({ from, ports }) =>
+      product(namePeers(from, pods), [pod.name], namePorts(ports, pod.ports)),
+    ),
+  );
+  return { out: [...new Set(out)].toSorted(), in: [...new Set(into)].toSorted() };
 }
 
-function isInside(peer: Peer): boolean {
-  return 'labels' in peer && peer.namespace === undefined;
-}
-
-function describePort({ protocol, port }: Port): string {
-  return protocol === 'UDP' ? `${port}/UDP` : String(port);
-}
-
-/** The expected connections at one end: those that leave, or those that reach, a pod of the namespace. */
-function atEnd(end: End, connections: readonly string[], outside: readonly string[]): string[] {
-  return connections.filter((connection) => {
-    const [from = '', to = ''] = connection.split(' → ');
-    return !outside.includes(end === 'Egress' ? from : (to.split(':')[0] ?? ''));
-  });
+function isOpen({ cidr, except = [] }: { cidr: string; except?: readonly string[] }, address: string) {
+  const family = (text: string) => (isIPv6(text) ? 'ipv6' : 'ipv4');
+  const isIn = (block: string) => {
+    const [network = '', prefix = ''] = block.split('/');
+    const list = new BlockList();
+    list.addSubnet(network, Number(prefix), family(network));
+    return family(network) === family(address) && list.check(address, family(address));
+  };
+  return isIn(cidr) && !except.some(isIn);
 }
 
 describeWith('kubectl 1.27', hasKubectl())('the network policies', () => {
   const installations = [
-    { name: 'production', parts: ['production/migrations', ...COMMAND_JOBS], hosts: STANDARD_HOSTS },
-    { name: 'single-node', parts: ['single-node/migrations', ...COMMAND_JOBS], hosts: [] },
+    ['production', ['production', 'production/migrations', ...COMMAND_JOBS]],
+    ['single-node', ['single-node', 'single-node/migrations', ...COMMAND_JOBS]],
   ] as const;
-  const cases = installations.flatMap((each) => [
-    { ...each, end: 'Egress' as const, what: 'let out' },
-    { ...each, end: 'Ingress' as const, what: 'let in' },
-  ]);
 
   test.each(['production', 'single-node'] as const)(
     'of %s have the label by which a release applies them before the services',
@@ -212,19 +201,22 @@ describeWith('kubectl 1.27', hasKubectl())('the network policies', () => {
     },
   );
 
-  test.each(cases)(
-    'of $name $what exactly the connections of the architecture',
-    ({ name, parts, hosts, end }) => {
-      const outside = [...INTERNET, ...PRIVATE, ...hosts];
-      const elsewhere = OTHERS.filter((pod) => !isInside(pod));
-      const admitted = listAdmitted(end, { overlays: [name, ...parts], hosts: outside });
-      const expected = atEnd(
-        end,
-        EXPECTED[name],
-        [...outside, ...elsewhere].map((peer) => peer.name),
-      );
-      expect(expected.length).toBeGreaterThan(0);
-      expect(admitted.toSorted()).toEqual(expected.toSorted());
-    },
-  );
+  test.each(installations)('of %s admit exactly the connections of the architecture', (name, overlays) => {
+    const { policies, pods } = readPolicies(overlays);
+    // Without it, a pod that no policy selects would be open.
+    expect(policies).toContainEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+    const isInside = (end = '') => pods.some((pod) => pod.name === end.split(':')[0]);
+    const expected = EXPECTED[name].toSorted();
+    expect(listAdmitted(overlays)).toEqual({
+      out: expected.filter((connection) => isInside(connection.split(' → ')[0])),
+      in: expected.filter((connection) => isInside(connection.split(' → ')[1])),
+    });
+  });
+
+  test.each(installations)('of %s open no address that is not public', (_name, overlays) => {
+    const rules = readPolicies(overlays).policies.flatMap((policy) => policy?.egress ?? []);
+    const blocks = rules.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+    expect(blocks.length).toBeGreaterThan(1);
+    expect(PRIVATE.filter((address) => blocks.some((block) => isOpen(block, address)))).toEqual([]);
+  });
 });

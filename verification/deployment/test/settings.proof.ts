@@ -12,7 +12,6 @@ import { makeKeys } from '../../../packages/cli/src/commands/keys.ts';
 import { importerSettings } from '../../../packages/cli/src/connection.ts';
 import { operatorSettings } from '../../../packages/cli/src/operator/connection.ts';
 import { recordsSettings } from '../../../packages/cli/src/records/connection.ts';
-import { SERVICES } from '../src/kubernetes/network.ts';
 import {
   build,
   containersOf,
@@ -24,7 +23,13 @@ import {
   OVERLAYS,
   type Overlay,
 } from '../src/kubernetes/objects.ts';
-import { mainContainerOf, placeSecrets, secretMountsOf, toEnvironment } from '../src/kubernetes/settings.ts';
+import {
+  mainContainerOf,
+  placeSecrets,
+  SERVICES,
+  secretMountsOf,
+  toEnvironment,
+} from '../src/kubernetes/settings.ts';
 
 /** Prints what `phds keys make` prints for this installation. */
 async function makeSecrets(kubernetes: 'production' | 'single-node') {

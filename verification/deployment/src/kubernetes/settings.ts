@@ -2,7 +2,31 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SecretFiles } from '@phds/service-kit/keys/container-secrets';
 import type { IContainer } from 'kubernetes-models/v1/Container';
+import {
+  configSchema as authorization,
+  readEnvironment as readAuthorization,
+} from '../../../../services/authorization/src/config.ts';
+import {
+  configSchema as consent,
+  readEnvironment as readConsent,
+} from '../../../../services/consent/src/config.ts';
+import {
+  configSchema as gateway,
+  readEnvironment as readGateway,
+} from '../../../../services/gateway/src/config.ts';
+import {
+  configSchema as healthData,
+  readEnvironment as readHealthData,
+} from '../../../../services/health-data/src/config.ts';
 import { containersOf, getObject, type KubernetesObject, type Workload } from './objects.ts';
+
+/** The services, with the schema of their settings. */
+export const SERVICES = [
+  { service: 'gateway', schema: gateway, readEnvironment: readGateway },
+  { service: 'authorization', schema: authorization, readEnvironment: readAuthorization },
+  { service: 'consent', schema: consent, readEnvironment: readConsent },
+  { service: 'health-data', schema: healthData, readEnvironment: readHealthData },
+] as const;
 
 /** The environment of a container, as the cluster makes it of literal values and of ConfigMaps. */
 export function toEnvironment(
