@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { DISTRIBUTED, LOCAL, SHARD_COUNT } from '@phds/service-kit/postgres/distribution';
 import { createTestDatabase } from '@phds/test-kit/databases';
+import { openClient } from '@phds/test-kit/open-client';
 import { shared } from '@phds/test-kit/shared';
-import pg from 'pg';
+import type pg from 'pg';
 import { repositoryRoot } from '../src/data-directory.ts';
 
 const SCHEMAS = {
@@ -17,9 +18,7 @@ const distributed = tables.map((table) => `${schema}.${table}`);
 
 async function open(service: string): Promise<pg.Client> {
   const { adminUrl } = shared.use(await createTestDatabase(service));
-  const client = shared.adopt(new pg.Client({ connectionString: adminUrl }), (opened) => opened.end());
-  await client.connect();
-  return client;
+  return shared.use(await openClient(adminUrl));
 }
 
 async function list(client: pg.Client, query: string, ...values: unknown[]): Promise<string[]> {

@@ -3,16 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { withConnection } from '@phds/service-kit/postgres/postgres';
+import { queryOnce as query } from '@phds/test-kit/open-client';
 import { startEmbeddedPostgres, THROWAWAY_SETTINGS } from '../src/servers/embedded-postgres.ts';
 
 const source = resolve(import.meta.dirname, '../src/servers/embedded-postgres.ts');
-
-const query = (connectionString: string, sql: string) =>
-  withConnection(
-    { connectionString, application_name: 'phds-embedded-postgres' },
-    async (client) => (await client.query(sql)).rows,
-  );
 
 describe('an embedded Postgres', () => {
   let directory: string;

@@ -3,6 +3,7 @@ import { DATABASE_SERVICES, ensureKeyFiles, readDatabasePasswords } from '@phds/
 import { ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
+import { openClient } from '@phds/test-kit/open-client';
 import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import { prepareDatabases } from '../src/databases.ts';
@@ -118,12 +119,6 @@ const server = await startThrowawayPostgres();
 shared.defer(() => server.stop());
 const roles = new Map<string, pg.Client>();
 
-async function connect(connectionString: string): Promise<pg.Client> {
-  const client = shared.adopt(new pg.Client({ connectionString }), (opened) => opened.end());
-  await client.connect();
-  return client;
-}
-
 const keys = await ensureKeyFiles(shared.use(openFilesOfTest()).directory);
 const urls: (string | null)[] = [];
 for (const service of DATABASE_SERVICES) {
@@ -132,8 +127,8 @@ for (const service of DATABASE_SERVICES) {
   urls.push(database.url, database.ownerUrl, database.readerUrl);
 }
 await prepareDatabases(server.adminUrl, keys);
-for (const url of urls) roles.set(new URL(url ?? '').username, await connect(url ?? ''));
-const admin = await connect(toDatabaseUrl(server.adminUrl, { database: 'phds' }));
+for (const url of urls) roles.set(new URL(url ?? '').username, shared.use(await openClient(url ?? '')));
+const admin = shared.use(await openClient(toDatabaseUrl(server.adminUrl, { database: 'phds' })));
 const objects = await listObjects(admin);
 
 /** Tables whose trigger refuses changes to everybody, the owner included. */

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openClient } from '@phds/guarantees/open-client';
 import { defaultDataDirectory } from '@phds/local-stack/data-directory';
 import { type Stack, type StackOptions, startStack } from '@phds/local-stack/stack';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import type { ProofKey } from '@phds/test-kit/dpop-proofs';
+import { openClient } from '@phds/test-kit/open-client';
 import type { Side } from './measure.ts';
 import type { Options } from './options.ts';
 import { findProcesses } from './processes.ts';

@@ -1,9 +1,9 @@
-import { openClient } from '@phds/guarantees/open-client';
 import { RAISED_LIMITS } from '@phds/local-stack/service-environments';
 import type { Stack } from '@phds/local-stack/stack';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
+import { openClient } from '@phds/test-kit/open-client';
 import type { TokenJob, TokenRequest } from './load-job.ts';
 import type { Options } from './options.ts';
 

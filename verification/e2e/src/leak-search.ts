@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Stack } from '@phds/local-stack/stack';
+import { openClient } from '@phds/test-kit/open-client';
 import { scrape } from '@phds/test-kit/scrape';
 import { Redis } from 'ioredis';
-import pg from 'pg';
 
 /** A place that may contain secrets, with all its content as text. */
 export interface Place {
@@ -15,21 +15,16 @@ export interface Place {
 export async function readTables({ databases }: Pick<Stack, 'databases'>): Promise<Place[]> {
   const places: Place[] = [];
   for (const { ownerUrl, schema } of Object.values(databases)) {
-    const client = new pg.Client({ connectionString: ownerUrl });
-    await client.connect();
-    try {
-      const tables = await client.query<{ name: string }>(
-        `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-         WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'm', 'f') ORDER BY 1`,
-        [schema],
-      );
-      for (const { name } of tables.rows) {
-        const table = `${client.escapeIdentifier(schema)}.${client.escapeIdentifier(name)}`;
-        const { rows } = await client.query<{ row: string }>(`SELECT t::text AS row FROM ${table} t`);
-        places.push({ name: `${schema}.${name}`, text: rows.map(({ row }) => row).join('\n') });
-      }
-    } finally {
-      await client.end();
+    await using client = await openClient(ownerUrl);
+    const tables = await client.query<{ name: string }>(
+      `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+       WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'm', 'f') ORDER BY 1`,
+      [schema],
+    );
+    for (const { name } of tables.rows) {
+      const table = `${client.escapeIdentifier(schema)}.${client.escapeIdentifier(name)}`;
+      const { rows } = await client.query<{ row: string }>(`SELECT t::text AS row FROM ${table} t`);
+      places.push({ name: `${schema}.${name}`, text: rows.map(({ row }) => row).join('\n') });
     }
   }
   return places;

@@ -19,8 +19,8 @@ import {
   useEverything,
 } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
+import { queryOnce } from '@phds/test-kit/open-client';
 import { shared } from '@phds/test-kit/shared';
-import pg from 'pg';
 import { runAsOperator } from '../src/operator-command.ts';
 import { statusWith } from '../src/sessions.ts';
 
@@ -60,19 +60,17 @@ async function startStandby(): Promise<Standby> {
     }),
   );
   await untilTheDatabaseAnswers();
-  await eventually(() =>
-    asAdmin(stack.adminDatabaseUrl, async (admin) => {
-      const { rows } = await admin.query('SELECT sync_state FROM pg_stat_replication');
-      return rows[0]?.sync_state === 'sync';
-    }),
-  );
+  await eventually(async () => {
+    const [follower] = await queryOnce(stack.adminDatabaseUrl, 'SELECT sync_state FROM pg_stat_replication');
+    return follower?.['sync_state'] === 'sync';
+  });
   return { server, directory };
 }
 
 /** Crashes the server and promotes its standby, as a database manager would. */
 async function failOver({ server, directory }: Standby): Promise<void> {
   await crashDatabase(stack);
-  await asAdmin(server.adminUrl, (admin) => admin.query('SELECT pg_promote()'));
+  await queryOnce(server.adminUrl, 'SELECT pg_promote()');
   await server.stop();
   await rm(directory, { recursive: true });
   await rename(toStandby(directory), directory);
@@ -85,17 +83,6 @@ async function failOver({ server, directory }: Standby): Promise<void> {
     }),
   );
   await untilTheDatabaseAnswers();
-}
-
-async function asAdmin<T>(url: string, use: (admin: pg.Client) => Promise<T>): Promise<T> {
-  const admin = new pg.Client({ connectionString: url });
-  admin.on('error', () => undefined);
-  await admin.connect();
-  try {
-    return await use(admin);
-  } finally {
-    await admin.end();
-  }
 }
 
 async function untilTheDatabaseAnswers(): Promise<void> {

@@ -10,7 +10,7 @@ import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { eventually } from '@phds/test-kit/conditions';
-import pg from 'pg';
+import { openClient } from '@phds/test-kit/open-client';
 
 let stack: SharedStack;
 let settings: Record<string, string>;
@@ -38,8 +38,7 @@ async function run(args: readonly string[], env: Record<string, string> = settin
 
 /** Lets revocations of an app be acknowledged and undone, as a consent service would that acknowledges too early. */
 async function undoRevocations({ databases }: SharedStack, clientId: string): Promise<AsyncDisposable> {
-  const admin = new pg.Client({ connectionString: databases.consent.ownerUrl });
-  await admin.connect();
+  const admin = await openClient(databases.consent.ownerUrl);
   await admin.query(`
     CREATE FUNCTION consent.undo_revocation() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN

@@ -7,10 +7,11 @@ import { DELETE_OF_THE_GRANT, OTHER_WAYS, type PersonWithApp } from '@phds/runni
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
 import { createProofKey } from '@phds/test-kit/dpop-proofs';
+import { openClient } from '@phds/test-kit/open-client';
 import { createPublishedMessageFault } from '@phds/test-kit/published-message-fault';
 import { createTestRedis, describeWithRedis, type TestRedis } from '@phds/test-kit/redis';
 import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
-import pg from 'pg';
+import type pg from 'pg';
 import { endAndRead, type Outcome, rotateAndAuthenticate } from '../src/revocation-rounds.ts';
 
 const GATEWAYS = 3;
@@ -73,8 +74,7 @@ describeWithRedis('the first request that starts after the answer is refused on 
       LIMITS: `${RAISED_LIMITS},failed-authentications=100000000`,
     };
     stack = await startRunningStack({ gateways: GATEWAYS, redisUrl: redis.url, environment: { gateway } });
-    database = new pg.Client({ connectionString: stack.databases.consent.ownerUrl });
-    await database.connect();
+    database = await openClient(stack.databases.consent.ownerUrl);
     const users = Array.from({ length: PEOPLE }, (_, index) => `person-${index}`);
     await giveFirstReadings(stack, users);
     people = await Promise.all(users.map(enter));

@@ -7,10 +7,10 @@ import { HEART } from '@phds/running-system/revocation-ways';
 import { Traffic } from '@phds/running-system/traffic';
 import { describeWithCertificates } from '@phds/test-kit/certificates';
 import { eventually } from '@phds/test-kit/conditions';
+import { openClient, queryOnce } from '@phds/test-kit/open-client';
 import { describeWithRedisProgram } from '@phds/test-kit/tls-servers';
 import { Redis } from 'ioredis';
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import pg from 'pg';
 import { RawGrpc } from '../src/raw-grpc.ts';
 import { KeyRing, type Position, ROTATED, type Rotated, STEPS } from '../src/rotation/key-ring.ts';
 import { ReplicatedServices, SERVICES } from '../src/rotation/replicated-services.ts';
@@ -88,12 +88,10 @@ describeWithRedisProgram(
           const answer = await app.at(gateway).read(tokens.accessToken, HEART_PATH);
           expect(answer.body.data).toMatchObject([{ type: 'Heart Rate', value: 61 }]);
         }
-        const admin = new pg.Client({ connectionString: databases.adminUrl });
-        await admin.connect();
-        const { rows } = await admin.query(
+        const rows = await queryOnce(
+          databases.adminUrl,
           "SELECT usename, bool_and(ssl) AS encrypted FROM pg_stat_activity JOIN pg_stat_ssl USING (pid) WHERE usename LIKE 'phds%' GROUP BY 1 ORDER BY 1",
         );
-        await admin.end();
         expect(rows).toEqual(
           ['phds_authorization', 'phds_consent', 'phds_health_data'].map((usename) => ({
             usename,
@@ -120,8 +118,7 @@ describeWithRedisProgram(
             const call = { path: '/grpc.health.v1.Health/Check', authorization: null };
             expect((await plain.call({ ...call, bytes: Buffer.alloc(0) })).code).toBe(status.UNAVAILABLE);
           }
-          const client = new pg.Client({ connectionString: databases.plainUrl(service) });
-          await expect(client.connect()).rejects.toMatchObject({ code: '28000' });
+          await expect(openClient(databases.plainUrl(service))).rejects.toMatchObject({ code: '28000' });
         }
       });
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { withConnection } from '@phds/service-kit/postgres/postgres';
 import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
+import { queryOnce as run } from './open-client.ts';
 
 /**
  * Administrators of the servers of a Citus cluster, as URLs without passwords separated by commas; the first one is the coordinator.
@@ -62,8 +62,4 @@ export async function dropCitusDatabase(nodes: readonly string[], database: stri
 function toAddress(node: string): string {
   const { hostname, port } = new URL(node);
   return `'${hostname}', ${port}`;
-}
-
-async function run(connectionString: string, sql: string): Promise<void> {
-  await withConnection({ connectionString, application_name: 'phds-citus' }, (client) => client.query(sql));
 }

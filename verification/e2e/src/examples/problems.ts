@@ -4,7 +4,7 @@ import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import type { SharedStack } from '@phds/running-system/shared-stack';
-import { expireApproval } from '../approval-expiry.ts';
+import { openClient } from '@phds/test-kit/open-client';
 import { Recorder } from './recorder.ts';
 
 const HEART = 'read:health-data:heart';
@@ -112,7 +112,9 @@ async function provokeAtDecisions(story: Story): Promise<void> {
     409,
   );
   const late = await ask();
-  await expireApproval(stack, late.id);
+  await using database = await openClient(stack.databases.consent.ownerUrl);
+  // It would expire after ten minutes.
+  await database.query('UPDATE pending_approval SET expires_at = now() WHERE id = $1', [late.id]);
   await recorder.record(
     'PENDING_EXPIRED',
     `POST ${late.path}/approve`,

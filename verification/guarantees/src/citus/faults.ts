@@ -2,8 +2,8 @@ import type { ProxiedStack } from '@phds/running-system/proxied-stack';
 import { type ConnectedPerson, connectPerson, HEART_PATH } from '@phds/running-system/working-system';
 import { addCitusWorker } from '@phds/test-kit/citus';
 import { eventually } from '@phds/test-kit/conditions';
+import { openClient } from '@phds/test-kit/open-client';
 import type { Fault, Site } from '../faults/fault.ts';
-import { openClient } from '../open-client.ts';
 import { COORDINATOR, controlCluster, NEWCOMER, WORKERS } from './cluster.ts';
 
 const PEOPLE = 12;

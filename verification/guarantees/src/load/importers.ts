@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '@phds/local-stack/stack';
 import { type CallableStack, ingest } from '@phds/running-system/ingestion';
-import { openClient } from '../open-client.ts';
+import { openClient } from '@phds/test-kit/open-client';
 import { END_LIMIT_MS, PauseGate } from './pause-gate.ts';
 
 type Site = CallableStack & Pick<Stack, 'databases'>;

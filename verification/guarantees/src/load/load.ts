@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { signIn } from '@phds/running-system/people';
-import { openClient } from '../open-client.ts';
+import { openClient } from '@phds/test-kit/open-client';
 import { type Judgement, judgeTrace } from '../protocol/oracle.ts';
 import type { AccessRecorded } from '../protocol/trace.ts';
 import { END_LIMIT_MS, PauseGate, Storm } from './pause-gate.ts';
