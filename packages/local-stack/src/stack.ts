@@ -59,8 +59,6 @@ export interface StackOptions {
   readonly redis?: boolean;
   /** URL of a running Redis. */
   readonly redisUrl?: string | undefined;
-  /** Connection string of a superuser of a running database server. Default: one is started. */
-  readonly databaseUrl?: string | undefined;
   /** Whether to create the synthetic users. Default true. */
   readonly seed?: boolean;
   /** End of the synthetic users' data. Default: now. */
@@ -151,18 +149,15 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   return { ...stack, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-async function choosePorts({ ports, redis, redisUrl, databaseUrl }: StackOptions): Promise<StackPorts> {
+async function choosePorts({ ports, redis, redisUrl }: StackOptions): Promise<StackPorts> {
   if ('random' in ports) return findRandomPorts(ports.gateways);
-  const unused = [
-    ...(redis === false || redisUrl ? [ports.redis] : []),
-    ...(databaseUrl === undefined ? [] : [ports.postgres]),
-  ];
-  await requireFreePorts(toNamedPorts(ports).filter(({ port }) => !unused.includes(port)));
+  const isUsed = ({ port }: { port: number }) => port !== ports.redis || !(redis === false || redisUrl);
+  await requireFreePorts(toNamedPorts(ports).filter(isUsed));
   return ports;
 }
 
-function nameServers(ports: StackPorts, { redis, redisUrl, databaseUrl }: StackOptions): string {
-  const postgres = databaseUrl === undefined ? `Postgres on ${ports.postgres}` : 'the given Postgres';
+function nameServers(ports: StackPorts, { redis, redisUrl }: StackOptions): string {
+  const postgres = `Postgres on ${ports.postgres}`;
   if (redis === false || redisUrl) return postgres;
   return `${postgres}, Redis on ${ports.redis}`;
 }
@@ -187,19 +182,15 @@ async function startServers(
   cleanup.use(redis);
   const redisPort = redis.owned ? ports.redis : null;
   cleanup.defer(guardServers({ postgresDirectory: directory.postgres, redisPort }));
-  let adminUrl = options.databaseUrl;
-  if (adminUrl === undefined) {
-    const settings = options.postgresSettings;
-    const postgres = await startPostgres({
+  const { adminUrl } = cleanup.use(
+    await startPostgres({
       directory,
       keys,
       port: ports.postgres,
-      settings,
+      settings: options.postgresSettings,
       onLog: log.write,
-    });
-    cleanup.use(postgres);
-    ({ adminUrl } = postgres);
-  }
+    }),
+  );
   const running = cleanup.move();
   return { adminUrl, redis, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

@@ -1,7 +1,6 @@
 import { expectStatus, type PartnerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
-import type { Visitor } from '@phds/running-system/visitor';
 import type { Locator, Page } from 'playwright-core';
 import type { Visits } from './visits.ts';
 
@@ -81,41 +80,20 @@ export class ApprovalScreen {
         .textContent();
     return [await chosen(this.life), await chosen(this.lookBack)];
   }
-
-  /** The button's text tells how many types of data it shares, or that it changes a connection. */
-  async count(): Promise<string | null> {
-    return this.share.textContent();
-  }
 }
 
-/**
- * Opens an approval screen whose clock the test then moves. The page corrects its clock by each answer, so this waits for the last one:
- * an answer that came later would undo the move.
- */
-async function gotoWithMovableClock(visitor: Visitor, screenUrl: string): Promise<void> {
-  const { page } = visitor;
-  await page.clock.install();
-  const last = page.waitForResponse('**/partner/consent/apps?**');
-  await visitor.goto(screenUrl);
-  await (await last).finished();
-}
-
-/** Signs a person in and opens the approval screen of a request of the app, with `movableClock` one whose clock the test moves. */
+/** Signs a person in and opens the approval screen of a request of the app. */
 export async function openApproval(
   visits: Visits,
   app: PartnerApp,
   user: string,
   scopes: readonly string[],
-  {
-    parameters = {},
-    movableClock = false,
-  }: { parameters?: Record<string, string>; movableClock?: boolean } = {},
+  { parameters = {} }: { parameters?: Record<string, string> } = {},
 ) {
   const session = await signIn(visits.stack, user);
   const { body } = expectStatus(201, await app.authorize(scopes, parameters));
   const screenUrl: string = body.approval_uri;
-  const visitor = await visits.open(movableClock ? '/signed-in' : screenUrl, { session });
-  if (movableClock) await gotoWithMovableClock(visitor, screenUrl);
+  const visitor = await visits.open(screenUrl, { session });
   const { page } = visitor;
   const id: string = body.pending_id;
   const url = `${app.gateway}/partner/consent/pending/${id}`;

@@ -14,8 +14,8 @@ import {
 export interface Replica {
   readonly service: ServiceName;
   readonly process: ManagedProcess;
-  /** Stops the replica with SIGTERM (`kill`: SIGKILL), starts it again and waits until it is ready. */
-  restart(options?: { readonly kill?: boolean }): Promise<void>;
+  /** Stops the replica, starts it again and waits until it is ready. */
+  restart(): Promise<void>;
 }
 
 /** The whole service with two replicas of each service. */
@@ -49,9 +49,9 @@ export async function startReplicatedStack(options: {
     const toReplica = (process: ManagedProcess, other: string): Replica => ({
       service,
       process,
-      restart: async (how) => {
+      restart: async () => {
         names.set(service, [other]);
-        await restart(process, graceMs, how);
+        await restart(process, graceMs);
         names.set(service, [FIRST, SECOND]);
       },
     });
@@ -59,7 +59,7 @@ export async function startReplicatedStack(options: {
   });
   const gateways = stack.gatewayUrls.map((_url, index): Replica => {
     const process = processOf(stack, `gateway-${index + 1}`);
-    return { service: 'gateway', process, restart: (how) => restart(process, graceMs, how) };
+    return { service: 'gateway', process, restart: () => restart(process, graceMs) };
   });
   const all = [...replicas, ...gateways];
   // They have nothing to lose any more, so none waits for its delay.
@@ -89,11 +89,7 @@ function toOverrides(names: NameServer, ports: StackPorts, shutdownDelayMs: numb
   };
 }
 
-async function restart(
-  process: ManagedProcess,
-  graceMs: number,
-  { kill = false }: { readonly kill?: boolean } = {},
-): Promise<void> {
-  await (kill ? process.kill() : process.stop(graceMs));
+async function restart(process: ManagedProcess, graceMs: number): Promise<void> {
+  await process.stop(graceMs);
   await process.start();
 }

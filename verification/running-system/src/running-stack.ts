@@ -17,7 +17,7 @@ import { copyPreparedData } from './prepared-data.ts';
 /** Options of a test's stack. Defaults: one gateway, its own Redis, no synthetic users. */
 type RunningStackOptions = Pick<
   StackOptions,
-  'redis' | 'redisUrl' | 'databaseUrl' | 'seed' | 'sandbox' | 'postgresSettings' | 'say' | 'signal'
+  'redis' | 'redisUrl' | 'seed' | 'sandbox' | 'postgresSettings' | 'say' | 'signal'
 > & {
   readonly gateways?: number;
   /** Default: free ports for so many gateways. */
@@ -80,7 +80,7 @@ export async function startRunningStack(options: RunningStackOptions = {}): Prom
   await using cleanup = new AsyncDisposableStack();
   const dataDirectory = await mkdtemp(join(tmpdir(), 'phds-e2e-'));
   cleanup.defer(() => rm(dataDirectory, { recursive: true, force: true, maxRetries: 3 }));
-  if (rest.databaseUrl === undefined) await copyPreparedData(dataDirectory);
+  await copyPreparedData(dataDirectory);
   const given = typeof settings === 'function' ? await settings(dataDirectory) : settings;
   const cluster = findCitusNodes() === null ? null : cleanup.use(await createTestDatabase('health-data'));
   const environment = cluster === null ? given : await onCluster(cluster, dataDirectory, given);

@@ -32,9 +32,6 @@ const PICTURES = [
 // A busy machine needs many times what a quiet one does. Only a failing test waits this long.
 const STEP_LIMIT_MS = 60_000;
 
-/** A page checks whether a change was made whose answer was lost for as long as the gateway may work on it, and for less than this. */
-const MARGIN_MS = 3_000;
-
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
 export type Screen = keyof typeof SCREENS;
@@ -135,21 +132,6 @@ export class Visitor implements AsyncDisposable {
     // Otherwise the arrival would interrupt what the test opens next.
     await this.page.waitForURL(`${REDIRECT_URI}**`, { waitUntil: 'commit' });
     return url;
-  }
-
-  /**
-   * Performs a change whose answer is lost. The page then checks every second whether the service makes the change, until it can be
-   * sure; this time is skipped.
-   */
-  async loseAnswer(act: () => Promise<void>): Promise<void> {
-    await this.page.clock.install();
-    const look = this.page.waitForRequest(
-      (request) => request.method() === 'GET' && request.resourceType() === 'fetch',
-    );
-    await act();
-    await look;
-    const limit = await this.page.locator('meta[name="change-limit-ms"]').getAttribute('content');
-    await this.page.clock.fastForward(Number(limit) + MARGIN_MS);
   }
 
   /**

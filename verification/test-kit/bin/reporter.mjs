@@ -66,7 +66,7 @@ function describeSlowest(files) {
       testsMs: testResults.reduce((sum, { duration }) => sum + (duration ?? 0), 0),
     }))
     .toSorted((one, other) => other.ms - one.ms)
-    .slice(0, Number(process.env.PHDS_TEST_FILES_LISTED ?? LISTED))
+    .slice(0, LISTED)
     .map(({ path, ms, testsMs }) => `${[ms, ms - testsMs, testsMs].map(toSeconds).join(' ')}  ${path}`);
   return ['The slowest files, in seconds:', '   total   set-up    tests', ...lines].join('\n');
 }

@@ -1,6 +1,4 @@
-import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { closeAtOnce, listenOnLoopback } from './loopback.ts';
 
 /** Deviations from a valid session, for tests of refusals. */
 export interface SessionOverrides {
@@ -21,8 +19,6 @@ export interface SessionIssuer {
   readonly jwks: string;
   /** Issues a session JWT for this user. */
   issueSession(userId: string, overrides?: SessionOverrides): Promise<string>;
-  /** Serves the key set on a free port of 127.0.0.1. */
-  serve(): Promise<{ readonly url: string } & AsyncDisposable>;
 }
 
 /** `typ` of a session JWT. */
@@ -56,17 +52,5 @@ export async function createSessionIssuer(
       const header = { alg: 'EdDSA', kid: KEY_ID, typ: overrides.typ ?? SESSION_TOKEN_TYPE };
       return new SignJWT(claims).setProtectedHeader(header).sign(privateKey);
     },
-    serve: () => serveKeys(jwks),
-  };
-}
-
-async function serveKeys(jwks: string): Promise<{ url: string } & AsyncDisposable> {
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'application/jwk-set+json').end(jwks);
-  });
-  const port = await listenOnLoopback(server);
-  return {
-    url: `http://127.0.0.1:${port}/.well-known/jwks.json`,
-    [Symbol.asyncDispose]: () => closeAtOnce(server),
   };
 }

@@ -16,8 +16,6 @@ interface EmbeddedPostgresOptions {
   readonly directory: string;
   /** TCP port on 127.0.0.1; 0 leases one. */
   readonly port: number;
-  /** Whether to keep the data after `stop`. Default true. */
-  readonly persistent?: boolean;
   /** Password of the superuser `postgres`, set when the directory is initialised; must not change afterwards. */
   readonly password?: string;
   /** Server settings by name, such as `{ shared_buffers: '256MB' }`. */
@@ -66,10 +64,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const stopAtExit = () => void server.kill('SIGINT');
   process.once('exit', stopAtExit);
 
-  const stop = async () => {
+  const stop = () => {
     process.removeListener('exit', stopAtExit);
-    await stopServer(server);
-    if (options.persistent === false) await rm(directory, { recursive: true, force: true });
+    return stopServer(server);
   };
   const adminUrl = `postgresql://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
   return { adminUrl, port, stop, [Symbol.asyncDispose]: stop };

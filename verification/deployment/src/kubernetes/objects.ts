@@ -19,9 +19,7 @@ import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import type { IStatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
 import type { IJob } from 'kubernetes-models/batch/v1/Job';
-import type { IIngress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
 import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
-import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
 import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodTemplateSpec } from 'kubernetes-models/v1/PodTemplateSpec';
@@ -88,9 +86,7 @@ interface Kinds {
   readonly Deployment: IDeployment;
   readonly HorizontalPodAutoscaler: IHorizontalPodAutoscaler;
   readonly Job: IJob;
-  readonly Ingress: IIngress;
   readonly NetworkPolicy: INetworkPolicy;
-  readonly PodDisruptionBudget: IPodDisruptionBudget;
   readonly Service: IService;
   readonly StatefulSet: IStatefulSet;
 }

@@ -5,16 +5,13 @@ import { findViolations, restartRolling } from './rolling-restart.ts';
 const SHOWN = 10;
 const SHUTDOWN_DELAY_MS = 2_000;
 
-const command = new Command('pnpm prove:rolling')
-  .description(
-    'Runs two replicas of every service, applies migrations and restarts each replica under reads and revocations, and checks that no request fails and no read is stale. For Linux.',
-  )
-  .option('--kill', 'kill the replicas in place of stopping them: what is lost without draining', false);
+const command = new Command('pnpm prove:rolling').description(
+  'Runs two replicas of every service, applies migrations and restarts each replica under reads and revocations, and checks that no request fails and no read is stale. For Linux.',
+);
 
 await runProof(command, async (signal) => {
-  const { kill } = command.opts<{ kill: boolean }>();
   const say = (line: string) => console.log(`  ${line}`);
-  const report = await restartRolling({ shutdownDelayMs: SHUTDOWN_DELAY_MS, kill, say, signal });
+  const report = await restartRolling({ shutdownDelayMs: SHUTDOWN_DELAY_MS, say, signal });
   const { restarts, reads, revocations } = report;
   console.log(`${restarts} restarts; ${reads.answered} reads, ${reads.failures.length} failed`);
   console.log(

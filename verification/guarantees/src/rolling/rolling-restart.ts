@@ -21,8 +21,6 @@ interface RollingOptions {
   readonly shutdownDelayMs: number;
   /** Restarts one replica of every service at once, then the other one; otherwise one replica after the other. */
   readonly allServicesAtOnce?: boolean;
-  /** Kills the replicas, to show that the judge finds what is lost without draining. */
-  readonly kill?: boolean;
   readonly say?: (line: string) => void;
   /** Ends the run before the next restart. */
   readonly signal?: AbortSignal;
@@ -76,7 +74,7 @@ export async function restartRolling(options: RollingOptions): Promise<RollingRe
     say('the migrations of a next release are applied');
     for (const group of toGroups(replicated, options.allServicesAtOnce ?? false)) {
       options.signal?.throwIfAborted();
-      await Promise.all(group.map((replica) => restart(replica, options)));
+      await Promise.all(group.map((replica) => restart(replica, say)));
       restarts += group.length;
     }
   } finally {
@@ -136,14 +134,11 @@ function toGroups({ replicas }: ReplicatedStack, allServicesAtOnce: boolean): Re
   return [0, 1].map((index) => ofService.map((each) => each[index] as Replica));
 }
 
-async function restart(
-  replica: Replica,
-  { kill = false, say = () => undefined }: RollingOptions,
-): Promise<void> {
+async function restart({ process, restart: again }: Replica, say: (line: string) => void): Promise<void> {
   const startedAt = performance.now();
-  await replica.restart({ kill });
+  await again();
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  say(`${replica.process.name} ${kill ? 'was killed' : 'stopped'}, and is ready again after ${seconds} s`);
+  say(`${process.name} stopped, and is ready again after ${seconds} s`);
 }
 
 /** What a rolling restart must not do; empty when it did none of it. */
