@@ -10,7 +10,7 @@ import { useSharedStack } from '@phds/running-system/shared-stack';
 import express from 'express';
 import { Passport } from 'passport';
 import { Strategy } from 'passport-oauth2';
-import { type AccessToken, AuthorizationCode, ClientCredentials, type ModuleOptions } from 'simple-oauth2';
+import { AuthorizationCode, ClientCredentials } from 'simple-oauth2';
 import { Browser, toLocation } from '../src/browser.ts';
 import { type ClientTokens, expectWholeLife, HEART, type StockClient } from '../src/stock-client-life.ts';
 
@@ -24,12 +24,12 @@ async function somebody(): Promise<Browser> {
 }
 
 describe('simple-oauth2', () => {
-  const modes: [string, ModuleOptions['options']][] = [
+  const modes: [string, object | undefined][] = [
     ['its default mode, form and HTTP Basic', undefined],
     ['JSON with the secret in the body', { authorizationMethod: 'body', bodyFormat: 'json' }],
   ];
 
-  function createClient(options: ModuleOptions['options']): StockClient {
+  function createClient(options: object | undefined): StockClient {
     const settings = {
       client: { id: app.clientId, secret: app.clientSecret },
       auth: { tokenHost: stack.gateway },
@@ -56,8 +56,12 @@ describe('simple-oauth2', () => {
     };
   }
 
-  function fromToken({ token }: AccessToken): ClientTokens {
-    return { accessToken: token.access_token, refreshToken: token.refresh_token, sub: token.sub };
+  function fromToken({ token }: { token: Record<string, string> }): ClientTokens {
+    return {
+      accessToken: token['access_token'] ?? '',
+      refreshToken: token['refresh_token'] ?? '',
+      sub: token['sub'],
+    };
   }
 
   test.each(modes)('completes the life of a grant in %s', async (_mode, options) => {
@@ -69,7 +73,7 @@ describe('passport-oauth2', () => {
   let server: Server;
   let site: string;
   let siteApp: PartnerApp;
-  let strategy: Strategy;
+  let strategy: ReturnType<typeof createStrategy>;
   let user: Browser;
 
   beforeAll(async () => {
@@ -88,7 +92,7 @@ describe('passport-oauth2', () => {
     server.closeAllConnections();
   });
 
-  function createStrategy(): Strategy {
+  function createStrategy() {
     const options = {
       authorizationURL: `${stack.gateway}/oauth/authorize`,
       tokenURL: `${stack.gateway}/oauth/token`,
@@ -99,13 +103,17 @@ describe('passport-oauth2', () => {
       pkce: true,
       state: true,
     };
-    return new Strategy(options, (accessToken, refreshToken, _profile, done) =>
-      done(null, { accessToken, refreshToken } satisfies ClientTokens),
-    );
+    const verify = (
+      accessToken: string,
+      refreshToken: string,
+      _profile: unknown,
+      done: (error: null, user: ClientTokens) => void,
+    ) => done(null, { accessToken, refreshToken });
+    return new Strategy(options, verify);
   }
 
   /** A partner's web site with one visitor, whose session is in memory. */
-  function createSite(oauth: Strategy): express.Express {
+  function createSite(oauth: object): express.Express {
     const passport = new Passport();
     passport.use('phds', oauth);
     const session = {};
@@ -123,9 +131,9 @@ describe('passport-oauth2', () => {
   function refresh({ refreshToken }: ClientTokens): Promise<ClientTokens> {
     const { promise, resolve, reject } = Promise.withResolvers<ClientTokens>();
     const parameters = { grant_type: 'refresh_token' } as const;
-    strategy._oauth2.getOAuthAccessToken(refreshToken, parameters, (error, accessToken, successor) =>
-      error ? reject(error) : resolve({ accessToken, refreshToken: successor }),
-    );
+    const done = (error: unknown, accessToken: string, successor: string) =>
+      error ? reject(error) : resolve({ accessToken, refreshToken: successor });
+    strategy._oauth2.getOAuthAccessToken(refreshToken, parameters, done);
     return promise;
   }
 

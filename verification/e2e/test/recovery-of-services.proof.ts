@@ -2,13 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CATEGORY_SLUGS } from '@phds/catalog/categories';
 import { API_PREFIX, ENDPOINTS } from '@phds/catalog/endpoints';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
-import type { ManagedProcess } from '@phds/local-stack/managed-process';
-import { ingestReadings } from '@phds/running-system/ingestion';
 import { lockOutOfDatabase } from '@phds/running-system/outages';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import type { Answer } from '@phds/running-system/request';
-import { startRunningStack } from '@phds/running-system/running-stack';
+import { processOf, startRunningStack } from '@phds/running-system/running-stack';
 import {
   type ConnectedPerson,
   connectPerson,
@@ -17,10 +15,10 @@ import {
   useEverything,
 } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
+import { openClient } from '@phds/test-kit/open-client';
 import { shared } from '@phds/test-kit/shared';
-import pg from 'pg';
+import type pg from 'pg';
 import { runAsOperator } from '../src/operator-command.ts';
-import { signOut, statusWith } from '../src/sessions.ts';
 
 type Name = 'authorization' | 'consent' | 'health-data' | 'gateway-1';
 
@@ -33,15 +31,9 @@ async function recover(): Promise<void> {
   await eventually(() => useEverything(person), { intervalMs: 100 });
 }
 
-function processOf(name: string): ManagedProcess {
-  const found = stack.processes.get(name);
-  if (found === undefined) throw new Error(`no process ${name}`);
-  return found;
-}
-
 /** Starts a service and waits until it is live. It may need other services to become ready. */
 async function startUntilAlive(name: Name): Promise<{ readonly ready: Promise<void> }> {
-  const ready = processOf(name).start();
+  const ready = processOf(stack, name).start();
   const base = name === 'gateway-1' ? stack.gateway : stack.probeUrls[name];
   const alive = eventually(async () => (await fetch(`${base}/livez`)).ok);
   await Promise.race([ready, alive]);
@@ -72,7 +64,7 @@ async function askAround(): Promise<Record<'read' | 'token' | 'grants', Answer>>
 
 /** Kills services at once, checks the responses, and starts the services in the given order. */
 async function killAndStart(killed: readonly Name[], order: readonly Name[]): Promise<void> {
-  await Promise.all(killed.map((name) => processOf(name).kill('SIGKILL')));
+  await Promise.all(killed.map((name) => processOf(stack, name).kill('SIGKILL')));
   const answers = await askAround();
   for (const answer of Object.values(answers)) expectClean(answer);
   if (killed.includes('consent') || killed.includes('health-data')) expect(answers.read.status).toBe(503);
@@ -165,57 +157,6 @@ test("without consent's database every data endpoint answers ACCESS_NOT_RECORDED
   await eventually(async () => expectStatus(200, await read(known.accessToken, HEART_PATH)));
 });
 
-test('a session that signed out is refused at every gateway, also after consent was killed', async () => {
-  const statuses = (session: string) =>
-    Promise.all(stack.gatewayUrls.map((gateway) => statusWith(gateway, session)));
-  const session = await signIn(stack, 'ended-ada');
-  expect(await statuses(session)).toEqual([200, 200]);
-  expectStatus(200, await signOut(stack.gateway, session));
-  expect(await statuses(session)).toEqual([401, 401]);
-  await killAndStart(['consent'], ['consent']);
-  expect(await statuses(person.session)).toEqual([200, 200]);
-  expect(await statuses(session)).toEqual([401, 401]);
-});
-
-const START = Date.parse('2026-03-01T00:00:00Z');
-const READINGS = 60;
-const PAGE_SIZE = 10;
-
-test('a restart of any service in the middle of an iteration costs nothing', async () => {
-  const session = await signIn(stack, 'iterating');
-  const readings = Array.from({ length: READINGS }, (_, minute) => ({
-    type: 'Heart Rate',
-    start: new Date(START + minute * 60_000).toISOString(),
-    value: 60 + (minute % 30),
-  }));
-  await ingestReadings(stack, 'iterating', readings);
-  const app = await registerApp(stack.gateway, session);
-  const client = app.client({ retryBudgetMs: 120_000 });
-  const { callbackUrl, kept } = await app.ask(session, { scopes: ['read:health-data:heart'] }, {}, client);
-  const connection = await client.exchange(callbackUrl, kept);
-  const restarts: Promise<void>[] = [];
-  const services = ['gateway-1', 'health-data', 'consent', 'authorization'];
-  const times: string[] = [];
-  for await (const { timestamp } of connection.healthData('heart', { pageSize: PAGE_SIZE })) {
-    times.push(timestamp);
-    if (times.length % PAGE_SIZE !== 0) continue;
-    // The last reading of a page was seen, so the next page is requested while this service is down.
-    const name = services.shift();
-    if (name !== undefined) {
-      const service = stack.processes.get(name);
-      await service?.kill('SIGKILL');
-      restarts.push(service?.start() ?? Promise.reject(new Error(`no process ${name}`)));
-    }
-  }
-  await Promise.all(restarts);
-  expect(restarts.length).toBe(4);
-  const all = Array.from({ length: READINGS }, (_, minute) =>
-    new Date(START + minute * 60_000).toISOString(),
-  );
-  expect(times).toEqual(all.reverse());
-  await recover();
-});
-
 describe('an erasure', () => {
   const PERSON = 'person-to-erase';
 
@@ -243,10 +184,7 @@ describe('an erasure', () => {
 
   beforeAll(async () => {
     const { pathname } = new URL(stack.databases.consent.url);
-    const url = new URL(stack.adminDatabaseUrl);
-    url.pathname = pathname;
-    database = new pg.Client({ connectionString: url.href });
-    await database.connect();
+    database = await openClient(new URL(pathname, stack.adminDatabaseUrl).href);
     // An app of another developer: the person's own apps are removed with the person.
     const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
     erased = { ...(await connectPerson(stack, PERSON)), app };
@@ -262,11 +200,11 @@ describe('an erasure', () => {
     expect(await erase()).toMatchObject({ code: 1, errors: expect.stringContaining('owns 1 apps') });
     expectStatus(200, await erased.app.read(erased.tokens.accessToken, HEART_PATH));
 
-    await stack.processes.get('health-data')?.stop();
+    await processOf(stack, 'health-data').stop();
     const cutShort = await erase('--revoke-apps');
     expect(cutShort).toMatchObject({ code: 1, errors: expect.stringContaining('run it again') });
     expect(cutShort.document.removed).toMatchObject({ authorization: { apps: 1 }, consent: { grants: 2 } });
-    await stack.processes.get('health-data')?.start();
+    await processOf(stack, 'health-data').start();
 
     expect(await erase('--revoke-apps')).toMatchObject({ code: 0, errors: '' });
     expect(await findTraces()).toEqual([]);
@@ -274,11 +212,5 @@ describe('an erasure', () => {
     await recover();
     expectStatus(401, await erased.app.read(erased.tokens.accessToken, HEART_PATH));
     expect(await erase()).toMatchObject({ code: 0 });
-  });
-
-  test('a person is not erased without confirmation', async () => {
-    const args = ['erase', '--user', 'connected', '--confirm', 'connectet', '--reason', 'a proof'];
-    expect(await runAsOperator(stack, args)).toMatchObject({ code: 2, document: null });
-    await useEverything(person);
   });
 });

@@ -1,10 +1,12 @@
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { newSecret } from '@phds/service-kit/secrets';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
+import { findFault, sendMalformedRequests } from '../src/hostile/hostile-clients.ts';
 import { makeMalformedRequests } from '../src/hostile/malformed-requests.ts';
 import { LogWatch } from '../src/judge.ts';
 import { HEART, type HeldToken, newTally, PROFILE, Reads, toSentences } from '../src/load/reads.ts';
@@ -49,6 +51,33 @@ describe('malformed requests', () => {
     const among = requests.filter((request) => kind.test(request)).length;
     expect(among).toBeGreaterThan(5);
     expect(among).toBeLessThan(600);
+  });
+
+  const NONE = { status: 0, head: '', body: '', whole: true, late: false, milliseconds: 0 };
+  test.each([
+    [{ status: 502 }, '502 for a malformed request'],
+    [{ status: 503 }, '503 without Retry-After'],
+    [{ status: 503, head: 'HTTP/1.1 503 x\r\nRetry-After: 1' }, null],
+    [{ late: true }, 'hang: a malformed request was not answered'],
+    [{ status: 400, body: 'x'.repeat(20_000) }, 'an error of 20000 bytes'],
+    [{ status: 400, body: 'Error\n    at f (app.ts:1:1)' }, expect.stringContaining('internals')],
+    [{ status: 400, body: '{"code":"INVALID_REQUEST"}' }, null],
+    [{ status: 0 }, null],
+  ])('are answered with %j: %s', (answer, fault) => {
+    expect(findFault({ ...NONE, ...answer })).toEqual(fault);
+  });
+
+  test('show a server that fails at one of many, and the report has the request without its secrets', async () => {
+    await using server = createHttpServer((request, response) => {
+      response.statusCode = request.url?.includes('__proto__') ? 500 : 400;
+      request.resume().on('end', () => void response.setHeader('Content-Length', 0).end());
+    });
+    const gatewayUrls = [`http://127.0.0.1:${await listenOnLoopback(server)}`];
+    const run = { surface: 'partner', gatewayUrls, credentials, requests: 2_000, seed: 1 } as const;
+    const { statuses, violations } = await sendMalformedRequests(run);
+    expect(Object.values(statuses).reduce((sum, count) => sum + count, 0)).toBe(2_000);
+    expect(violations).toEqual([expect.stringMatching(/^partner: \d+ times 500 .*__proto__/)]);
+    expect(violations[0]).not.toContain('Bearer session');
   });
 });
 
