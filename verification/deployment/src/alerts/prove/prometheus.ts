@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { killAll } from '@phds/guarantees/processes';
 import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { eventually } from '@phds/test-kit/conditions';
 import type { AlertRule, RuleFile } from '../rule-files.ts';
@@ -21,73 +22,45 @@ export interface ActiveAlert {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-const STOP_MS = 5_000;
-
 /** A Prometheus of our own on the loopback interface, with its data in a temporary directory. */
-export class Prometheus implements AsyncDisposable {
-  readonly #child: ChildProcess;
-  readonly #directory: string;
-  readonly #url: string;
-
-  private constructor(child: ChildProcess, directory: string, url: string) {
-    this.#child = child;
-    this.#directory = directory;
-    this.#url = url;
-  }
-
-  /** Starts it and waits until it can be asked. */
-  static async start(rules: RuleFile, targets: readonly Target[], intervalMs: number): Promise<Prometheus> {
-    const directory = await mkdtemp(join(tmpdir(), 'phds-alerts-'));
-    const port = await leasePort();
-    // YAML contains JSON.
-    await writeFile(join(directory, 'alerts.yml'), JSON.stringify(rules));
-    await writeFile(join(directory, 'prometheus.yml'), JSON.stringify(toConfiguration(targets, intervalMs)));
-    const args = [
-      '--config.file=prometheus.yml',
-      '--storage.tsdb.path=data',
-      `--web.listen-address=127.0.0.1:${port}`,
-      '--log.level=warn',
-    ];
-    const child = spawn('prometheus', args, { cwd: directory, stdio: ['ignore', 'inherit', 'inherit'] });
-    const server = new Prometheus(child, directory, `http://127.0.0.1:${port}`);
-    try {
-      await once(child, 'spawn');
-      await eventually(async () => (await fetch(`${server.#url}/-/ready`)).ok);
-      return server;
-    } catch (error) {
-      await server[Symbol.asyncDispose]();
-      throw error;
-    }
-  }
-
+export interface Prometheus extends AsyncDisposable {
   /** The alerts that are pending or firing now. */
-  async listAlerts(): Promise<readonly ActiveAlert[]> {
-    const response = await fetch(`${this.#url}/api/v1/alerts`);
-    const { data } = (await response.json()) as { data: { alerts: ActiveAlert[] } };
-    return data.alerts;
-  }
+  listAlerts(): Promise<readonly ActiveAlert[]>;
+  /** The number of values that an expression has now. */
+  count(expr: string): Promise<number>;
+}
 
-  /** The values of an expression now, with their labels. */
-  async query(expr: string): Promise<readonly { metric: Record<string, string>; value: [number, string] }[]> {
-    const response = await fetch(`${this.#url}/api/v1/query?${new URLSearchParams({ query: expr })}`);
-    const { data, error } = (await response.json()) as {
-      data?: { result: { metric: Record<string, string>; value: [number, string] }[] };
-      error?: string;
-    };
-    if (data === undefined) throw new Error(`${expr}: ${error}`);
-    return data.result;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null) {
-      const ended = once(this.#child, 'exit');
-      const force = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS);
-      this.#child.kill('SIGTERM');
-      await ended;
-      clearTimeout(force);
-    }
-    await rm(this.#directory, { recursive: true, force: true });
-  }
+/** Starts it and waits until it can be asked. */
+export async function startPrometheus(
+  rules: RuleFile,
+  targets: readonly Target[],
+  intervalMs: number,
+): Promise<Prometheus> {
+  await using cleanup = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'phds-alerts-'));
+  cleanup.defer(() => rm(directory, { recursive: true }));
+  const address = `127.0.0.1:${await leasePort()}`;
+  // YAML contains JSON.
+  await writeFile(join(directory, 'alerts.yml'), JSON.stringify(rules));
+  await writeFile(join(directory, 'prometheus.yml'), JSON.stringify(toConfiguration(targets, intervalMs)));
+  const args = ['--config.file=prometheus.yml', '--storage.tsdb.path=data', '--log.level=warn'];
+  const child = spawn('prometheus', [...args, `--web.listen-address=${address}`], {
+    cwd: directory,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  await once(child, 'spawn');
+  cleanup.defer(() => killAll([child.pid ?? 0]));
+  await eventually(async () => (await fetch(`http://${address}/-/ready`)).ok);
+  const ask = async (path: string) => {
+    const response = await fetch(`http://${address}/api/v1/${path}`);
+    return (await response.json()) as { data: { alerts: ActiveAlert[]; result: object[] } };
+  };
+  const running = cleanup.move();
+  return {
+    listAlerts: async () => (await ask('alerts')).data.alerts,
+    count: async (expr) => (await ask(`query?${new URLSearchParams({ query: expr })}`)).data.result.length,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
 }
 
 function toConfiguration(targets: readonly Target[], intervalMs: number) {
