@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
@@ -23,16 +23,13 @@ esac
 `;
 
 const { directory } = shared.use(openFilesOfTest());
-writeFileSync(join(directory, 'kubectl'), KUBECTL);
-chmodSync(join(directory, 'kubectl'), 0o755);
+writeFileSync(join(directory, 'kubectl'), KUBECTL, { mode: 0o755 });
 
 function phds(...words: readonly string[]) {
   writeFileSync(join(directory, 'calls'), '');
   const env = { PATH: `${directory}:${process.env['PATH']}` };
-  const { status, stdout } = spawnSync('sh', [join(manifests, 'phds.sh'), ...words], {
-    env,
-    encoding: 'utf8',
-  });
+  const script = join(manifests, 'phds.sh');
+  const { status, stdout } = spawnSync('sh', [script, ...words], { env, encoding: 'utf8' });
   const read = (name: string) => readFileSync(join(directory, name), 'utf8');
   return { status, stdout, calls: read('calls'), job: parse(read('created')) };
 }

@@ -1,8 +1,9 @@
-import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { openFilesOfTest } from '@phds/test-kit/files-of-test';
+import { shared } from '@phds/test-kit/shared';
 import { manifests } from '../src/kubernetes/objects.ts';
 
 /** Writes its arguments to `calls`. A job is complete when it has been waited for twice, unless its name is in `failed`. */
@@ -17,35 +18,30 @@ case "$*" in
 esac
 `;
 
-let directory: string;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'phds-release-'));
-  await writeFile(join(directory, 'kubectl'), KUBECTL);
-  await chmod(join(directory, 'kubectl'), 0o755);
-});
-afterEach(() => rm(directory, { recursive: true }));
+const { directory } = shared.use(openFilesOfTest());
+const inDirectory = (name: string) => join(directory, name);
+writeFileSync(inDirectory('kubectl'), KUBECTL, { mode: 0o755 });
 
 /** Runs the script while these jobs or deployments fail. Returns its exit code, its errors, and what it applied. */
-async function release(...failed: readonly string[]) {
-  await writeFile(join(directory, 'failed'), failed.join('\n'));
+function release(...failed: readonly string[]) {
+  writeFileSync(inDirectory('calls'), '');
+  writeFileSync(inDirectory('failed'), failed.join('\n'));
   const env = { PATH: `${directory}:${process.env['PATH']}` };
-  const { promise, resolve } = Promise.withResolvers<{ code: unknown; errors: string }>();
-  execFile('sh', [join(manifests, 'release.sh'), 'production'], { env }, (error, _output, errors) =>
-    resolve({ code: error?.code ?? 0, errors }),
-  );
-  const ended = await promise;
-  const calls = (await readFile(join(directory, 'calls'), 'utf8')).trim().split('\n');
+  const script = join(manifests, 'release.sh');
+  const { status, stderr } = spawnSync('sh', [script, 'production'], { env, encoding: 'utf8' });
+  const calls = readFileSync(inDirectory('calls'), 'utf8').trim().split('\n');
   const applied = calls.filter((call) => /^apply|rollout/.test(call));
   return {
-    ...ended,
+    code: status,
+    errors: stderr,
     applied: applied.map((call) => call.replace(/^apply -k production ?|-n phds | --timeout=.*/g, '')),
   };
 }
 
 const MIGRATIONS = '/migrations -o name';
 
-test('a release runs the migrations, then replaces one service after the other', async () => {
-  const { code, errors, applied } = await release();
+test('a release runs the migrations, then replaces one service after the other', () => {
+  const { code, errors, applied } = release();
   expect({ code, errors }).toEqual({ code: 0, errors: '' });
   expect(applied).toEqual([
     MIGRATIONS,
@@ -58,15 +54,15 @@ test('a release runs the migrations, then replaces one service after the other',
   ]);
 });
 
-test('a failed migration ends a release before anything is replaced', async () => {
-  const { code, errors, applied } = await release('job.batch/migrate-health-data-2');
+test('a failed migration ends a release before anything is replaced', () => {
+  const { code, errors, applied } = release('job.batch/migrate-health-data-2');
   expect(code).toBe(1);
   expect(errors).toContain('job.batch/migrate-health-data-2 failed. Nothing was replaced.');
   expect(applied).toEqual([MIGRATIONS]);
 });
 
-test('a service that does not become ready ends a release before the next one', async () => {
-  const { code, applied } = await release('deployment/authorization');
+test('a service that does not become ready ends a release before the next one', () => {
+  const { code, applied } = release('deployment/authorization');
   expect(code).toBe(1);
   expect(applied.at(-1)).toBe('rollout status deployment/authorization');
 });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -23,13 +24,7 @@ import {
   OVERLAYS,
   type Overlay,
 } from '../src/kubernetes/objects.ts';
-import {
-  mainContainerOf,
-  placeSecrets,
-  SERVICES,
-  secretMountsOf,
-  toEnvironment,
-} from '../src/kubernetes/settings.ts';
+import { placeSecrets, SERVICES, secretMountsOf, toEnvironment } from '../src/kubernetes/settings.ts';
 
 /** Prints what `phds keys make` prints for this installation. */
 async function makeSecrets(kubernetes: 'production' | 'single-node') {
@@ -47,16 +42,22 @@ const toFiles = (items: typeof made.production): SecretFiles =>
   Object.fromEntries(items.map(({ metadata, stringData }) => [metadata.name, stringData]));
 const secrets = { production: toFiles(made.production), 'single-node': toFiles(made['single-node']) };
 
-/** The workload, container and environment of a service in an overlay. */
-function getService(objects: readonly KubernetesObject[], service: string) {
-  const workload = listWorkloads(objects).find(({ kind, name }) => kind === 'Deployment' && name === service);
-  if (workload === undefined) throw new Error(`there is no Deployment ${service}`);
-  const container = mainContainerOf(workload);
-  return {
-    container,
-    environment: toEnvironment(objects, container),
-    mounts: secretMountsOf(workload, container),
-  };
+/** The container of a service in an overlay, or the only one of a command, with its environment and secrets. */
+function getContainer(objects: readonly KubernetesObject[], service?: string) {
+  const workload = listWorkloads(objects).find(
+    ({ kind, name }) => service === undefined || (kind === 'Deployment' && name === service),
+  );
+  const containers = workload === undefined ? [] : containersOf(workload);
+  const container = containers.find(({ name }) => name === (service ?? name));
+  if (workload === undefined || container === undefined) throw new Error(`no container of ${service}`);
+  const environment = toEnvironment(objects, container);
+  return { workload, container, environment, mounts: secretMountsOf(workload, container) };
+}
+
+/** The environment of a container, with its secret files in a directory of their own. */
+function place(overlay: Overlay, { environment, mounts }: ReturnType<typeof getContainer>) {
+  const own = overlay === 'single-node' ? secrets['single-node'] : secrets.production;
+  return placeSecrets(environment, mounts, own, join(directory, randomUUID()));
 }
 
 /** The file with the id of a person, in the words of a command. */
@@ -75,32 +76,38 @@ function listSecretFiles(objects: readonly KubernetesObject[]) {
   );
 }
 
+const listSecretsOfProduction = () =>
+  OVERLAYS.filter((overlay) => overlay.startsWith('production')).flatMap((overlay) =>
+    listSecretFiles(build(overlay)),
+  );
+
 const toSettingName = (variable: string) => variable.replace(/_FILE$/, '');
 
 describeWith('kubectl 1.27', hasKubectl())('the settings in the Kubernetes manifests', () => {
   const cases = INSTALLATIONS.flatMap((overlay) => SERVICES.map((each) => ({ overlay, ...each })));
 
   test.each(cases)(
-    '$service of $overlay reads its environment and secret files as a valid configuration',
+    '$service of $overlay reads its environment and secret files as a valid configuration, and offers the ports that it listens on',
     ({ overlay, service, schema, readEnvironment }) => {
-      const { environment, mounts } = getService(build(overlay), service);
-      const rows = toSettingRows(schema);
-      const unknown = Object.keys(environment).filter(
-        (variable) => !rows.some(({ name }) => name === toSettingName(variable)),
-      );
-      expect(unknown).toEqual([]);
-      const root = join(directory, overlay, service);
-      const placed = placeSecrets(environment, mounts, secrets[overlay], root);
-      const { SESSION_ISSUER, SESSION_AUDIENCE, ...config } = readEnvironment(placed);
+      const found = getContainer(build(overlay), service);
+      const { container, environment } = found;
+      const known = toSettingRows(schema).map(({ name }) => name);
+      expect(known).toEqual(expect.arrayContaining(Object.keys(environment).map(toSettingName)));
+      const { SESSION_ISSUER, SESSION_AUDIENCE, ...config } = readEnvironment(place(overlay, found));
       expect([SESSION_ISSUER, SESSION_AUDIENCE]).toEqual([environment['SESSION_ISSUER'], ['phds']]);
       expect('openid' in config ? config.openid : 'nobody signs in here').not.toBeNull();
+      const ports = container.ports?.map((port) => [port.name, port.containerPort]) ?? [];
+      expect(Object.fromEntries(ports)).toEqual({
+        ...('PORT' in config ? { http: config.PORT } : { rpc: config.RPC_PORT }),
+        probes: config.PROBE_PORT,
+      });
     },
   );
 
   test.each(cases)(
     '$service of $overlay has every secret from a file of a secret of its own',
     ({ overlay, service, schema }) => {
-      const { environment, mounts } = getService(build(overlay), service);
+      const { environment, mounts } = getContainer(build(overlay), service);
       expect(mounts.map(({ secret }) => secret).toSorted()).toEqual(
         overlay === 'production' ? [`${service}-secrets`, `${service}-tls`] : [`${service}-secrets`],
       );
@@ -116,23 +123,12 @@ describeWith('kubectl 1.27', hasKubectl())('the settings in the Kubernetes manif
     },
   );
 
-  test.each(cases)('$service of $overlay offers the ports that it listens on', (each) => {
-    const { container, environment, mounts } = getService(build(each.overlay), each.service);
-    const root = join(directory, each.overlay, each.service);
-    const config = each.readEnvironment(placeSecrets(environment, mounts, secrets[each.overlay], root));
-    const ports = Object.fromEntries((container.ports ?? []).map((port) => [port.name, port.containerPort]));
-    expect(ports).toEqual({
-      ...('PORT' in config ? { http: config.PORT } : { rpc: config.RPC_PORT }),
-      probes: config.PROBE_PORT,
-    });
-  });
-
   test.each(INSTALLATIONS)(
     'the addresses of %s are headless Services, at ports that their pods have',
     (overlay) => {
       const objects = build(overlay);
       const addresses = SERVICES.flatMap(({ service }) =>
-        Object.entries(getService(objects, service).environment).filter(([name]) =>
+        Object.entries(getContainer(objects, service).environment).filter(([name]) =>
           name.endsWith('_ADDRESS'),
         ),
       );
@@ -141,7 +137,7 @@ describeWith('kubectl 1.27', hasKubectl())('the settings in the Kubernetes manif
         const [, name = '', port] = /^dns:\/\/\/([\w-]+):(\d+)$/.exec(address) ?? [];
         const { spec } = getObject(objects, 'Service', name);
         expect(spec).toMatchObject({ clusterIP: 'None', ports: [{ port: Number(port), targetPort: 'rpc' }] });
-        const { container } = getService(objects, name);
+        const { container } = getContainer(objects, name);
         expect(container.ports).toContainEqual({ name: 'rpc', containerPort: Number(port) });
       }
     },
@@ -149,8 +145,8 @@ describeWith('kubectl 1.27', hasKubectl())('the settings in the Kubernetes manif
 
   test.each(INSTALLATIONS)('%s names its public address alike everywhere', (overlay) => {
     const objects = build(overlay);
-    const { PUBLIC_URL = '' } = getService(objects, 'gateway').environment;
-    expect(getService(objects, 'authorization').environment['ISSUER']).toBe(PUBLIC_URL);
+    const { PUBLIC_URL = '' } = getContainer(objects, 'gateway').environment;
+    expect(getContainer(objects, 'authorization').environment['ISSUER']).toBe(PUBLIC_URL);
     const hosts = (objects as unknown as { kind: string; spec: { rules: { host: string }[] } }[])
       .filter(({ kind }) => kind === 'Ingress')
       .flatMap(({ spec }) => spec.rules.map(({ host }) => host));
@@ -169,37 +165,24 @@ describeWith('kubectl 1.27', hasKubectl())('the settings in the Kubernetes manif
     { overlay: 'production/person', read: asOperator, schemas: [ofServices, recordsSettings] },
     { overlay: 'production/import', read: asImporter, schemas: [importerSettings] },
   ] as const)('the job of $overlay has valid settings', ({ overlay, read, schemas }) => {
-    const objects = build(overlay);
-    const [workload] = listWorkloads(objects);
-    const [container] = workload === undefined ? [] : containersOf(workload);
-    if (workload === undefined || container === undefined) throw new Error('there is no command');
-    const environment = toEnvironment(objects, container);
+    const found = getContainer(build(overlay));
     const known = schemas.flatMap((schema) => Object.keys(schema.shape));
-    expect(Object.keys(environment).filter((variable) => !known.includes(toSettingName(variable)))).toEqual(
-      [],
-    );
-    const mounts = secretMountsOf(workload, container);
-    const placed = placeSecrets(environment, mounts, secrets.production, join(directory, overlay));
-    expect(read(placed)).toMatchObject({ TLS_CA: expect.stringContaining('BEGIN CERTIFICATE') });
+    expect(known).toEqual(expect.arrayContaining(Object.keys(found.environment).map(toSettingName)));
+    expect(read(place(overlay, found))).toMatchObject({
+      TLS_CA: expect.stringContaining('BEGIN CERTIFICATE'),
+    });
   });
 
   test.each(['production/person', 'production/import'] as const)(
     'the job of %s has the id of the person from a secret, and a volume for what names the person',
     (overlay) => {
-      const [workload] = listWorkloads(build(overlay));
-      const [container] = workload === undefined ? [] : containersOf(workload);
-      if (workload === undefined || container === undefined) throw new Error('there is no command');
+      const { workload, container, mounts } = getContainer(build(overlay));
       const { args, volumeMounts = [] } = container;
       expect(args).toEqual(['packages/cli/src/main.ts']);
-      expect(secretMountsOf(workload, container)).toContainEqual({
-        secret: 'person',
-        path: dirname(PERSON),
-      });
-      const volume = volumeMounts.find(({ mountPath }) => mountPath === '/files')?.name;
-      const claim = workload.template.spec?.volumes?.find(
-        ({ name }) => name === volume,
-      )?.persistentVolumeClaim;
-      expect(claim).toEqual({ claimName: 'personal-files' });
+      expect(mounts).toContainEqual({ secret: 'person', path: dirname(PERSON) });
+      const mounted = volumeMounts.find(({ mountPath }) => mountPath === '/files')?.name;
+      const volume = workload.template.spec?.volumes?.find(({ name }) => name === mounted);
+      expect(volume?.persistentVolumeClaim).toEqual({ claimName: 'personal-files' });
     },
   );
 
@@ -217,11 +200,8 @@ describeWith('kubectl 1.27', hasKubectl())('the settings in the Kubernetes manif
 
   test('the secrets made for production are valid objects, with every file that its pods read but the person and a certificate for browsers', () => {
     expect(made.production.flatMap(findSchemaProblems)).toEqual([]);
-    const parts = OVERLAYS.filter((overlay) => overlay.startsWith('production'));
-    const read = parts.flatMap((overlay) => listSecretFiles(build(overlay)));
-    const outside = ['person'];
-    const missing = read
-      .filter(({ secret }) => !outside.includes(secret))
+    const missing = listSecretsOfProduction()
+      .filter(({ secret }) => secret !== 'person')
       .flatMap(({ secret, files }) => files.filter((file) => !(file in (secrets.production[secret] ?? {}))));
     expect(missing).toEqual([]);
   });
@@ -229,8 +209,7 @@ describeWith('kubectl 1.27', hasKubectl())('the settings in the Kubernetes manif
   test('the operations page lists the files of every secret that production mounts', () => {
     const page = readFileSync(join(repositoryRoot, 'docs/operations/deploy.md'), 'utf8');
     const rows = page.split('\n').filter((line) => line.startsWith('| `'));
-    const parts = OVERLAYS.filter((overlay) => overlay.startsWith('production'));
-    for (const { secret, files } of parts.flatMap((overlay) => listSecretFiles(build(overlay)))) {
+    for (const { secret, files } of listSecretsOfProduction()) {
       const row = rows.find((line) => line.split('|')[1]?.includes(`\`${secret}\``)) ?? '';
       const listed = [...(row.split('|')[2] ?? '').matchAll(/`([^`]+)`/g)].map(([, file]) => file);
       expect([secret, ...listed.toSorted()]).toEqual([secret, ...files.toSorted()]);

@@ -18,7 +18,7 @@ import {
   configSchema as healthData,
   readEnvironment as readHealthData,
 } from '../../../../services/health-data/src/config.ts';
-import { containersOf, getObject, type KubernetesObject, type Workload } from './objects.ts';
+import { getObject, type KubernetesObject, type Workload } from './objects.ts';
 
 /** The services, with the schema of their settings. */
 export const SERVICES = [
@@ -57,13 +57,6 @@ export function secretMountsOf({ template }: Workload, container: IContainer): S
     const secret = volumes.find((volume) => volume.name === name)?.secret?.secretName;
     return secret === undefined ? [] : [{ secret, path: mountPath }];
   });
-}
-
-/** The container of a workload with the workload's name. */
-export function mainContainerOf(workload: Workload): IContainer {
-  const container = containersOf(workload).find(({ name }) => name === workload.name);
-  if (container === undefined) throw new Error(`${workload.name} has no container of its name`);
-  return container;
 }
 
 /** Writes the files of mounted secrets below a directory, and lets the environment name them there. */
