@@ -3,7 +3,7 @@ import { countCharacters, findShownTextFault } from '@phds/catalog/shown-text';
 import { SetAppLockRequestSchema } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId, parseUserId } from '@phds/service-kit/ids';
-import { toMessage } from '@phds/service-kit/rpc/rows';
+import { toMessage } from '@phds/service-kit/rpc/messages';
 import { sha256 } from '@phds/service-kit/secrets';
 import {
   APPROVED_SETTINGS,

@@ -11,7 +11,7 @@ import {
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId, newId } from '@phds/service-kit/ids';
-import { toMessage } from '@phds/service-kit/rpc/rows';
+import { toMessage } from '@phds/service-kit/rpc/messages';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import {
   APPROVED_SETTINGS,

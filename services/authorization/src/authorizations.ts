@@ -10,7 +10,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import { type AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import { isId, newId } from '@phds/service-kit/ids';
 import { translateDatabaseError } from '@phds/service-kit/postgres/errors';
-import { toMessage } from '@phds/service-kit/rpc/rows';
+import { toMessage } from '@phds/service-kit/rpc/messages';
 import type { UnverifiedProof } from '@phds/service-kit/trust/dpop';
 import type { App, AppStore } from './app.ts';
 import {

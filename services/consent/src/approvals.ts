@@ -18,7 +18,7 @@ import {
   transact,
 } from '@phds/service-kit/postgres/sql';
 import type { UserOf } from '@phds/service-kit/rpc/context';
-import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
+import { findMember, toMessage } from '@phds/service-kit/rpc/messages';
 import type { UnaryRpcs } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
 import { asShown, type ReportedApp, type ShownApp, takeProfile } from './app-profiles.ts';

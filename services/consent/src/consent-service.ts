@@ -11,7 +11,7 @@ import {
 import { GrantStatusSchema } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { parseUserId } from '@phds/service-kit/ids';
 import type { UserOf } from '@phds/service-kit/rpc/context';
-import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
+import { findMember, toMessage } from '@phds/service-kit/rpc/messages';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { OPERATORS } from '@phds/service-kit/trust/callers';
 import type pg from 'pg';

@@ -2,7 +2,7 @@ import { type Listed, LONGEST_LIST, offsetOf, type Page } from '@phds/catalog/pa
 import type { ConnectedApp as ConnectedAppMessage } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { invalidRequest, notFound } from '@phds/service-kit/errors';
 import { queryRows, readStatement, type Statement } from '@phds/service-kit/postgres/sql';
-import type { Row } from '@phds/service-kit/rpc/rows';
+import type { Row } from '@phds/service-kit/rpc/messages';
 import type pg from 'pg';
 import { asShown, findVersions, listChanges, type ShownApp, toLatestChanges } from './app-profiles.ts';
 import {

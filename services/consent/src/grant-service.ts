@@ -5,7 +5,7 @@ import { ConsentGrantSchema } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { CheckSharingResponseSchema, GrantService } from '@phds/contracts/phds/consent/v1/grants_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
-import { toMessage } from '@phds/service-kit/rpc/rows';
+import { toMessage } from '@phds/service-kit/rpc/messages';
 import { implement } from '@phds/service-kit/rpc/service';
 import { CONSENT_ENDERS, CONSENT_READERS, SUPPORTERS } from '@phds/service-kit/trust/callers';
 import type pg from 'pg';

@@ -16,7 +16,7 @@ import {
 import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
 import { readStatement, runStatement } from '@phds/service-kit/postgres/sql';
-import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
+import { findMember, toMessage } from '@phds/service-kit/rpc/messages';
 import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
 import type { ReportedApp } from './app-profiles.ts';

@@ -1,9 +1,8 @@
 import type { LivenessCheck, Liveness as LivenessMessage } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
 import { queryRows, readStatement } from '@phds/service-kit/postgres/sql';
-import type { RestoreGuard } from '@phds/service-kit/restore/guard';
-import { queryVerified } from '@phds/service-kit/restore/guard';
-import type { Row } from '@phds/service-kit/rpc/rows';
+import { queryVerified, type RestoreGuard } from '@phds/service-kit/restore/guard';
+import type { Row } from '@phds/service-kit/rpc/messages';
 import type pg from 'pg';
 import { type Grant, type GrantRow, toSub } from './grant-rows.ts';
 import type { GrantTerms } from './terms.ts';

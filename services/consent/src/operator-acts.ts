@@ -11,8 +11,8 @@ import { hashOperatorEntry, type OperatorEntry } from '@phds/record-chain/operat
 import { invalidRequest, notFound } from '@phds/service-kit/errors';
 import { queryRows, readStatement, runStatement, transact } from '@phds/service-kit/postgres/sql';
 import type { UserOf } from '@phds/service-kit/rpc/context';
+import { type Row, toMessage } from '@phds/service-kit/rpc/messages';
 import { MAX_REASON_LENGTH, type OperatorAct } from '@phds/service-kit/rpc/operator-acts';
-import { type Row, toMessage } from '@phds/service-kit/rpc/rows';
 import { implement } from '@phds/service-kit/rpc/service';
 import { AUDITORS } from '@phds/service-kit/trust/callers';
 import type pg from 'pg';

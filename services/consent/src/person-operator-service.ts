@@ -8,7 +8,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import { toCarriedIds } from '@phds/service-kit/current-work';
 import { notFound } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
-import { toMessage } from '@phds/service-kit/rpc/rows';
+import { toMessage } from '@phds/service-kit/rpc/messages';
 import { implement } from '@phds/service-kit/rpc/service';
 import { AUDITORS, OPERATORS, SUPPORTERS } from '@phds/service-kit/trust/callers';
 import type pg from 'pg';

@@ -2,7 +2,7 @@ import { SandboxGrantChangeSchema, SandboxService } from '@phds/contracts/phds/c
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import type { UserOf } from '@phds/service-kit/rpc/context';
-import { findMember } from '@phds/service-kit/rpc/rows';
+import { findMember } from '@phds/service-kit/rpc/messages';
 import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
 import type { Change } from './changes.ts';

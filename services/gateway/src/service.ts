@@ -1,4 +1,6 @@
 import { setTimeout as pauseForReal } from 'node:timers/promises';
+import type { Client } from '@connectrpc/connect';
+import type { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { type FailureReports, reportFailures, startPeriodic } from '@phds/service-kit/background';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import type { RunningService } from '@phds/service-kit/lifecycle';
@@ -11,6 +13,7 @@ import {
   watchReadiness,
 } from '@phds/service-kit/probes';
 import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
+import { ConfigError } from '@phds/service-kit/settings/config';
 import { openReloads } from '@phds/service-kit/settings/reload';
 import {
   openSessionVerification,
@@ -19,12 +22,15 @@ import {
 } from '@phds/service-kit/settings/service-options';
 import { createLogger, createSecurityLog, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
-import { AccessTokens } from './cache/access-tokens.ts';
-import { subscribeEvictions } from './cache/evictions.ts';
+import { AccessTokens, subscribeEvictions } from './cache/access-tokens.ts';
 import { openBackends } from './clients/backends.ts';
 import { createLogoutTokenVerifier } from './clients/ended-sessions.ts';
-import { checkIssuers } from './clients/issuers.ts';
-import { openOpenidProvider } from './clients/openid-provider.ts';
+import {
+  ISSUER_DIFFERS,
+  type OpenidProvider,
+  openOpenidProvider,
+  SignInFailure,
+} from './clients/openid-provider.ts';
 import type { Config } from './config.ts';
 import { createApp } from './http/app.ts';
 import { createSessionReader } from './http/credentials.ts';
@@ -33,8 +39,7 @@ import { createReadiness, type Readiness } from './http/public/readiness.ts';
 import { startHttpServer } from './http/server.ts';
 import { createAttemptCookie } from './http/sign-in/attempt-cookie.ts';
 import { loadWebPage } from './http/web/web-page.ts';
-import { createNetworkNames } from './limits/addresses.ts';
-import { KnownClients, Limits } from './limits/limits.ts';
+import { createNetworkNames, KnownClients, Limits } from './limits/limits.ts';
 import { UsedProofs } from './limits/used-proofs.ts';
 import { createGatewayMetrics } from './metrics.ts';
 import { RefusalCounts } from './usage/refusal-counts.ts';
@@ -218,4 +223,43 @@ function openSignIn(
     verify,
     verifyLogout: createLogoutTokenVerifier({ issuer, clientId, keys, clock }),
   };
+}
+
+/**
+ * Logs an error for each issuer in the settings that is not the one that authorization or the OpenID provider names: approvals or sign-ins
+ * would fail. The gateway serves all the same, because data requests do not depend on them.
+ */
+async function checkIssuers({
+  authorization,
+  publicUrl,
+  provider,
+  log,
+}: {
+  readonly authorization: Pick<Client<typeof AuthorizationService>, 'getIssuer'>;
+  readonly publicUrl: string;
+  /** Null when nobody can sign in here. */
+  readonly provider: Pick<OpenidProvider, 'check'> | null;
+  readonly log: Pick<Logger, 'error' | 'warn'>;
+}): Promise<void> {
+  const report = (setting: string, reason: string) => {
+    const { problems } = new ConfigError([{ setting, reason }]);
+    log.error({ problems }, `${setting}: ${reason}`);
+  };
+  const ofAuthorization = async () => {
+    const { issuer } = await authorization.getIssuer({});
+    if (issuer === publicUrl) return;
+    report('PUBLIC_URL', `is ${publicUrl}, but ISSUER of authorization is ${issuer}: apps refuse approvals`);
+  };
+  const ofProvider = async () => {
+    await provider?.check().catch((error: unknown) => {
+      if (!(error instanceof SignInFailure && error.detail === ISSUER_DIFFERS)) throw error;
+      report('OIDC_ISSUER', 'the OpenID provider at this address names another issuer: nobody can sign in');
+    });
+  };
+  const failed = (whose: string) => (err: unknown) =>
+    log.warn({ err }, `the issuer of ${whose} could not be checked`);
+  await Promise.all([
+    ofAuthorization().catch(failed('authorization')),
+    ofProvider().catch(failed('the OpenID provider')),
+  ]);
 }

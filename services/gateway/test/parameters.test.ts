@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { findSuggestion } from '../src/http/suggestion.ts';
-import { createNetworkNames, toAddressKey } from '../src/limits/addresses.ts';
+import { createNetworkNames, toAddressKey } from '../src/limits/limits.ts';
 import { ask, bearer, documentOf, liveToken, shareTestGateway } from './test-gateway.ts';
 
 const gateway = shareTestGateway();

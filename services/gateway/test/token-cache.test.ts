@@ -7,7 +7,7 @@ import { EvictionSchema } from '@phds/contracts/phds/events/v1/eviction_pb';
 import { AppError, unauthorized } from '@phds/service-kit/errors';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import { createLogger } from '@phds/service-kit/telemetry/log';
-import { applyEviction } from '../src/cache/evictions.ts';
+import { applyEviction } from '../src/cache/access-tokens.ts';
 import { bearer, documentOf, liveToken, shareTestGateway } from './test-gateway.ts';
 
 describe('the token cache', () => {

@@ -17,7 +17,7 @@ import {
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { createUserOf, sessionOf } from '@phds/service-kit/rpc/context';
-import { findMember, toMessage } from '@phds/service-kit/rpc/rows';
+import { findMember, toMessage } from '@phds/service-kit/rpc/messages';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { OPERATORS, VIEWERS } from '@phds/service-kit/trust/callers';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';

@@ -12,7 +12,7 @@ import { nameRequests, withoutDeadline } from '@phds/service-kit/current-work';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
 import type { UserOf } from '@phds/service-kit/rpc/context';
-import { toMessage } from '@phds/service-kit/rpc/rows';
+import { toMessage } from '@phds/service-kit/rpc/messages';
 import { implement } from '@phds/service-kit/rpc/service';
 import { RECORD_WRITERS } from '@phds/service-kit/trust/callers';
 import { findDate, findMoment, parseHash, parseName, parseText } from '../parameters.ts';

@@ -6,7 +6,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import { notFound } from '@phds/service-kit/errors';
 import { toHalf } from '@phds/service-kit/postgres/postgres';
 import { queryRows, readStatement } from '@phds/service-kit/postgres/sql';
-import type { Row } from '@phds/service-kit/rpc/rows';
+import type { Row } from '@phds/service-kit/rpc/messages';
 import type pg from 'pg';
 import { type DayRange, type LocalDays, latestDays, toLocalDays } from './local-days.ts';
 

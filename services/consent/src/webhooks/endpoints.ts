@@ -13,7 +13,7 @@ import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { queryRows, readStatement, runStatement, transact } from '@phds/service-kit/postgres/sql';
 import type { RpcContext, UserOf } from '@phds/service-kit/rpc/context';
-import { type Row, toMessage } from '@phds/service-kit/rpc/rows';
+import { type Row, toMessage } from '@phds/service-kit/rpc/messages';
 import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
 import { parseKnownId, parseName, parseText } from '../parameters.ts';

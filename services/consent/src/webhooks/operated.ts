@@ -7,7 +7,7 @@ import {
   WebhookOperatorService,
 } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
-import { type Row, toMessage } from '@phds/service-kit/rpc/rows';
+import { type Row, toMessage } from '@phds/service-kit/rpc/messages';
 import { implement } from '@phds/service-kit/rpc/service';
 import { OPERATORS, VIEWERS } from '@phds/service-kit/trust/callers';
 import type pg from 'pg';

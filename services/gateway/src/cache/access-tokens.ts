@@ -11,12 +11,17 @@
  * Concurrent look-ups share a call. lru-cache's `fetchMethod` is not used, because it keeps look-ups in progress among the facts: unknown
  * tokens would push out known ones, and a request after an eviction would join a look-up from before it.
  */
+
+import { fromBinary } from '@bufbuild/protobuf';
 import { type Timestamp, timestampMs } from '@bufbuild/protobuf/wkt';
 import { type IntrospectResponse, TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { type GrantFacts as GrantMessage, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { EvictionSchema } from '@phds/contracts/phds/events/v1/eviction_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, unauthorized } from '@phds/service-kit/errors';
+import { type RedisSubscriber, type RedisTls, subscribeRedis } from '@phds/service-kit/redis';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
+import type { Logger } from '@phds/service-kit/telemetry/log';
 import { LRUCache } from 'lru-cache';
 import type { TokenCalls } from '../clients/token-calls.ts';
 
@@ -247,7 +252,7 @@ export class AccessTokens {
 }
 
 /** The cache key of a token: the 32 bytes of its SHA-256 as a latin1 string. */
-export function toCacheKey(hash: Uint8Array): string {
+function toCacheKey(hash: Uint8Array): string {
   return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('latin1');
 }
 
@@ -288,4 +293,47 @@ function shareScopes(scopes: readonly string[]): ReadonlySet<string> {
   const set = new Set(scopes);
   sharedScopes.set(key, set);
   return set;
+}
+
+const CHANNEL = 'phds.events.v1';
+
+/**
+ * Evicts cached tokens when consent publishes that something has ended. Best effort: an entry whose eviction is lost still expires
+ * within a minute.
+ */
+export function subscribeEvictions(
+  { url, tls }: { readonly url: string; readonly tls: RedisTls },
+  tokens: AccessTokens,
+  log: Logger,
+): RedisSubscriber {
+  return subscribeRedis(
+    url,
+    {
+      channels: [CHANNEL],
+      onMessage: (_channel, payload) => applyEviction(payload, tokens, log),
+      // Messages published while disconnected are lost, so any entry may be out of date.
+      onSubscribed: () => tokens.clear(),
+    },
+    log,
+    { tls },
+  );
+}
+
+/** Applies one published message. An unreadable message clears the whole cache. */
+export function applyEviction(payload: Uint8Array, tokens: AccessTokens, log: Logger): void {
+  const id = findEvicted(payload);
+  if (id === null) {
+    log.warn('unreadable eviction message; clearing the whole token cache');
+    tokens.clear();
+  } else tokens.evict(id);
+}
+
+function findEvicted(payload: Uint8Array): string | null {
+  try {
+    const { subject } = fromBinary(EvictionSchema, payload);
+    if (subject.case === undefined) return null;
+    return subject.case === 'tokenHash' ? toCacheKey(subject.value) : subject.value;
+  } catch {
+    return null;
+  }
 }

@@ -23,8 +23,7 @@ import {
   withinRequest,
 } from './exchange.ts';
 import { isFhirDocument } from './fhir/documents.ts';
-import { FHIR_SURFACE } from './fhir/requests.ts';
-import { findFhirRoute } from './fhir/routes.ts';
+import { FHIR_SURFACE, findFhirRoute } from './fhir/requests.ts';
 import { FORCE_HEADER } from './forced-errors.ts';
 import type { Gateway } from './gateway.ts';
 import { urlTooLong } from './http-error.ts';

@@ -1,14 +1,22 @@
 import type { IncomingMessage } from 'node:http';
-import { FHIR_PREFIX, fhirTypeOf } from '@phds/catalog/fhir/resource-types';
+import {
+  FHIR_PREFIX,
+  FHIR_TYPES,
+  type FhirType,
+  fhirPathOf,
+  fhirTypeOf,
+  isFhirType,
+} from '@phds/catalog/fhir/resource-types';
 import {
   costOf,
   type FhirSearch,
+  isFhirId,
   isNewestSearch,
   parseSearch,
   type SentParameter,
   searchForId,
 } from '@phds/catalog/fhir/search';
-import { invalidRequest } from '@phds/service-kit/errors';
+import { type AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { FORM_TYPE, readBody } from '../body.ts';
 import type { Asked, DataCall, DataSurface } from '../data-request.ts';
 import type { Exchange } from '../exchange.ts';
@@ -16,7 +24,6 @@ import { HttpError, methodNotAllowed, unsupportedMediaType } from '../http-error
 import { parsePairs } from '../query.ts';
 import { FHIR_ERRORS } from './operations.ts';
 import { FHIR_MEDIA_TYPE } from './outcome.ts';
-import { type FhirRoute, findFhirRoute, noFhirRoute } from './routes.ts';
 
 /** What the FHIR interface does differently from the data API. */
 export const FHIR_SURFACE: DataSurface<FhirRoute> = {
@@ -129,4 +136,54 @@ function parseFhirSearch(
   throw invalidRequest(
     unknown.map(([parameter]) => ({ parameter, message: 'is not a parameter of a read by id' })),
   );
+}
+
+/** What a path of the FHIR interface asks for. */
+interface FhirRoute {
+  readonly method: 'GET' | 'POST';
+  readonly type: FhirType;
+  /** For a read; empty for a search. */
+  readonly id: string;
+  /** For a search in the compartment of a Patient, whose id this is; null for others. */
+  readonly patient: string | null;
+  /** In metrics, access records, app usage and the log. */
+  readonly name: string;
+  readonly pattern: string;
+}
+
+/** The route of a path; null if it has none. */
+export function findFhirRoute(path: string): FhirRoute | null {
+  const [type = '', second, third, fourth, ...more] = segmentsOf(path);
+  if (!isFhirType(type) || (fourth ?? '_search') !== '_search' || more.length > 0) return null;
+  if (second === undefined) return toRoute('GET', type);
+  if (third === undefined && second === '_search') return toRoute('POST', type);
+  if (!isFhirId(second)) return null;
+  if (third === undefined) return toRoute('GET', type, { id: second });
+  if (type !== 'Patient' || third === 'Patient' || !isFhirType(third)) return null;
+  return toRoute(fourth === undefined ? 'GET' : 'POST', third, { patient: second });
+}
+
+function toRoute(
+  method: FhirRoute['method'],
+  type: FhirType,
+  { id = '', patient = null }: Partial<Pick<FhirRoute, 'id' | 'patient'>> = {},
+): FhirRoute {
+  const pattern = fhirPathOf(type, id !== '');
+  return { method, type, id, patient, pattern, name: pattern };
+}
+
+function segmentsOf(path: string): string[] {
+  return path.slice(FHIR_PREFIX.length + 1).split('/');
+}
+
+/** Why a path has no route. */
+function noFhirRoute(path: string): AppError {
+  const [type = '', ...others] = segmentsOf(path);
+  const all = [type, ...others];
+  if (all.some((segment) => segment.startsWith('$'))) return notFound('There are no operations here.');
+  if (all.includes('_history')) return notFound('Earlier versions of resources are not kept.');
+  if (type === '' || type === '_search')
+    return notFound('There are no batches and no searches over all types. Ask for one type.');
+  if (isFhirType(type)) return notFound();
+  return notFound(`There are no resources of this type. The types are ${FHIR_TYPES.join(', ')}.`);
 }

@@ -4,14 +4,13 @@ import { isId } from '@phds/service-kit/ids';
 import { CLIENT_ASSERTION_TYPE, readSubject } from '@phds/service-kit/trust/client-assertion';
 import { readProof } from '@phds/service-kit/trust/dpop';
 import { z } from 'zod';
-import { toAddressKey } from '../../limits/addresses.ts';
-import type { Allowance } from '../../limits/limits.ts';
+import { type Allowance, toAddressKey } from '../../limits/limits.ts';
 import { FORM_TYPE, JSON_TYPE, parseJsonObject, readBody } from '../body.ts';
+import { publicUrlOf } from '../data-request.ts';
 import { type Exchange, showAllowance } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { type Fields, type HeaderName, LIMITED, text } from '../openapi/fields.ts';
 import { type ErrorCode, type MountedOperation, withHeaders } from '../operation.ts';
-import { publicUrlOf } from '../presented-token.ts';
 import { decode, parseQuery } from '../query.ts';
 
 export const BOTH_TYPES = [JSON_TYPE, FORM_TYPE];

@@ -2,6 +2,7 @@ import { GRANT_STATUSES } from '@phds/catalog/wire-names';
 import type { AppGrant } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { unavailable } from '@phds/service-kit/errors';
 import { z } from 'zod';
+import { authenticate } from '../data-request.ts';
 import { type Exchange, pathParameter, takeFromLimit } from '../exchange.ts';
 import { OAUTH_HEADERS, tokenOfPerson } from '../http-error.ts';
 import { grantStatusName, required, toGrantStatus, toInstant, toNullable } from '../messages.ts';
@@ -20,7 +21,6 @@ import {
   text,
 } from '../openapi/fields.ts';
 import type { ErrorCode, MountedOperation } from '../operation.ts';
-import { authenticate } from '../presented-token.ts';
 import { findChoice, type ListQuery, readQuery, toList } from '../query.ts';
 import { sendJson } from '../respond.ts';
 import { OAUTH_ERRORS, oauthOperation } from './client-operation.ts';

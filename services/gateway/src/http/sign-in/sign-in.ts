@@ -3,7 +3,7 @@ import type { PageMessageCode } from '@phds/catalog/page-messages';
 import { type AppError, toAppError, unavailable } from '@phds/service-kit/errors';
 import { MAX_SESSION_SECONDS } from '@phds/service-kit/trust/session';
 import { SignInFailure, type SignInFailureKind } from '../../clients/openid-provider.ts';
-import { toAddressKey } from '../../limits/addresses.ts';
+import { toAddressKey } from '../../limits/limits.ts';
 import { sessionCookieName, toSetCookie } from '../credentials.ts';
 import { type Exchange, takeFromLimit } from '../exchange.ts';
 import type { Gateway, SignIn } from '../gateway.ts';

@@ -9,7 +9,7 @@ import type { Config } from '../../config.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Route } from '../operation.ts';
 import { type Headers, redirect, send } from '../respond.ts';
-import { toFileRoute } from './files.ts';
+import { toFileRoute } from './web-app.ts';
 import { escapeHtml, showMessage, toPolicyHeaders, wantsHtml } from './web-page.ts';
 
 /** Serves the documentation for partner developers below `/docs`. The pages of problems are there too; errors name them without `/docs`. */
