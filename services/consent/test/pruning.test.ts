@@ -3,19 +3,23 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@phds/service-kit/ids';
 import { eventually } from '@phds/test-kit/conditions';
+import { createTestDatabase } from '@phds/test-kit/databases';
 import { shared } from '@phds/test-kit/shared';
 import { connect } from './database-clients.ts';
 import { restoreCopy } from './restored-copy.ts';
-import { openPending, registerApp, shareConsent, startConsent } from './running-service.ts';
+import { openOwner, openPending, registerApp, shareConsent, startConsent } from './running-service.ts';
 
 const consent = await shareConsent({
   constants: { PRUNE_INTERVAL_MS: 3_600_000, RESTORE_CHECK_INTERVAL_MS: 3_600_000 },
 });
-const runtime = await connect(consent.database.url);
+/** Without a service, whose first pruning would take rows away. */
+const database = shared.use(await createTestDatabase('consent'));
+const runtime = await connect(database.url);
 shared.defer(() => runtime.end());
+const owner = shared.adopt(openOwner(database), (pool) => pool.end());
 
 describe('revocations', () => {
-  afterEach(() => consent.owner.query('DELETE FROM revoked_family; DELETE FROM revoked_token'));
+  afterEach(() => owner.query('DELETE FROM revoked_family; DELETE FROM revoked_token'));
 
   test.each([
     "UPDATE revoked_family SET revoked_at = '-infinity'",
@@ -49,12 +53,12 @@ describe('revocations', () => {
   ])('prune_$table', ({ table, least, insert }) => {
     const prune = async (keepDays: number | null, maxRows: number | null = 1_000): Promise<number> =>
       (await runtime.query(`SELECT prune_${table}($1, $2) AS pruned`, [keepDays, maxRows])).rows[0].pruned;
-    const left = async () => (await consent.owner.query(`SELECT FROM ${table}`)).rowCount;
+    const left = async () => (await owner.query(`SELECT FROM ${table}`)).rowCount;
     /** Times in the past, by the database's clock. */
     const put = async (expired: string, revoked: string, rows = 1) => {
       const sql = 'SELECT now() - $1::interval AS expired, now() - $2::interval AS revoked';
-      const { rows: times } = await consent.owner.query(sql, [expired, revoked]);
-      await consent.owner.query(insert, [times[0].expired, times[0].revoked, rows]);
+      const { rows: times } = await owner.query(sql, [expired, revoked]);
+      await owner.query(insert, [times[0].expired, times[0].revoked, rows]);
     };
 
     test.each([1, 0, -1, null])(
@@ -76,7 +80,7 @@ describe('revocations', () => {
     test(`deletes no revocation that is younger than ${least}, whatever expiry it was given`, async () => {
       await put('10000 days', `${least} -1 minute`);
       expect(await prune(2)).toBe(0);
-      await consent.owner.query(`UPDATE ${table} SET revoked_at = revoked_at - interval '2 minutes'`);
+      await owner.query(`UPDATE ${table} SET revoked_at = revoked_at - interval '2 minutes'`);
       expect(await prune(2)).toBe(1);
     });
 
@@ -99,14 +103,14 @@ test.each(['prune_revoked_family(int, int)', 'prune_revoked_token(int, int)', 'p
 
 const INSERT = `INSERT INTO session_end (kind, value_hash, ended_at, recorded_at)
   SELECT 'sid', sha256(n::text::bytea), now() - $1::interval, now() - $2::interval FROM generate_series(1, $3::int) n`;
-const put = (ended: string, recorded: string, rows = 1, { owner } = consent) =>
-  owner.query(INSERT, [ended, recorded, rows]);
-const left = async (owner = consent.owner) => (await owner.query('SELECT FROM session_end')).rowCount;
+const put = (ended: string, recorded: string, rows = 1, to = owner) =>
+  to.query(INSERT, [ended, recorded, rows]);
+const left = async (of = owner) => (await of.query('SELECT FROM session_end')).rowCount;
 
 describe('ends of sessions', () => {
-  afterEach(() => consent.owner.query('DELETE FROM session_end'));
-
   describe('prune_session_end', () => {
+    afterEach(() => owner.query('DELETE FROM session_end'));
+
     const prune = async (maxRows: number | null = 1_000): Promise<number> =>
       (await runtime.query('SELECT prune_session_end($1) AS pruned', [maxRows])).rows[0].pruned;
 
@@ -114,7 +118,7 @@ describe('ends of sessions', () => {
       await put('100 days', '47 hours 59 minutes');
       await put('47 hours 59 minutes', '100 days');
       expect(await prune()).toBe(0);
-      await consent.owner.query(
+      await owner.query(
         "UPDATE session_end SET recorded_at = recorded_at - interval '2 minutes', ended_at = ended_at - interval '2 minutes'",
       );
       expect(await prune()).toBe(2);
@@ -130,6 +134,8 @@ describe('ends of sessions', () => {
   });
 
   describe('after a restore', () => {
+    afterEach(() => consent.owner.query('DELETE FROM session_end'));
+
     const newSession = (issuedAtMs: number) => ({
       tokenHash: randomBytes(32),
       sid: randomBytes(8).toString('hex'),
@@ -198,8 +204,8 @@ describe('pruning in the background', () => {
       `UPDATE revoked_token SET expires_at = now() - interval '6 days' WHERE token_hash = $1`,
       [tokens[1]],
     );
-    await put('1 hour', '1 hour', 1, consent);
-    await put('3 days', '3 days', 2_500, consent);
+    await put('1 hour', '1 hour', 1, consent.owner);
+    await put('3 days', '3 days', 2_500, consent.owner);
     const left = async (column: string, table: string) =>
       (await consent.rows(`SELECT ${column} AS value FROM ${table}`)).map((row) => row.value);
     await eventually(async () => {
@@ -211,25 +217,23 @@ describe('pruning in the background', () => {
   });
 
   test('works off a backlog at the start, skipping locked rows', async () => {
-    await using consent = await startConsent();
-    const holder = await consent.owner.connect();
-    try {
-      await consent.owner.query(
-        `INSERT INTO revoked_token (token_hash, expires_at, revoked_at)
-         SELECT sha256(n::text::bytea), now() - interval '8 days', now() - interval '8 days'
-         FROM generate_series(1, 2500) AS n`,
-      );
-      await holder.query(`BEGIN; SELECT FROM revoked_token WHERE token_hash = sha256('1') FOR UPDATE`);
-      const left = async () => (await consent.rows('SELECT FROM revoked_token')).length;
-      // A round that a busy machine delays beyond its time limits is repeated.
-      const start = () => consent.startAnother({ constants: { PRUNE_INTERVAL_MS: 1_000 } });
-      const [one, two] = await Promise.all([start(), start()]);
-      await using _one = one;
-      await using _two = two;
-      await eventually(async () => expect(await left()).toBe(1));
-    } finally {
-      await holder.query('ROLLBACK');
-      holder.release();
-    }
+    await using database = await createTestDatabase('consent');
+    await using resources = new AsyncDisposableStack();
+    const owner = resources.adopt(openOwner(database), (pool) => pool.end());
+    const holder = resources.adopt(await owner.connect(), (client) => client.release(true));
+    // The service of this test is disposed of first, with its database and the connections to it.
+    holder.on('error', () => undefined);
+    await owner.query(
+      `INSERT INTO revoked_token (token_hash, expires_at, revoked_at)
+       SELECT sha256(n::text::bytea), now() - interval '8 days', now() - interval '8 days'
+       FROM generate_series(1, 2500) AS n`,
+    );
+    await holder.query(`BEGIN; SELECT FROM revoked_token WHERE token_hash = sha256('1') FOR UPDATE`);
+    const left = async () => (await owner.query('SELECT FROM revoked_token')).rowCount;
+    // A round that a busy machine delays beyond its time limits is repeated.
+    const constants = { PRUNE_INTERVAL_MS: 1_000 };
+    await using consent = await startConsent({ database, constants });
+    await using _another = await consent.startAnother({ constants });
+    await eventually(async () => expect(await left()).toBe(1));
   });
 });

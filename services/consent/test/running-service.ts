@@ -61,13 +61,14 @@ interface RunningServiceOptions {
 export const shareConsent = async (options?: RunningServiceOptions) =>
   shared.use(await startConsent(options));
 
+/** Connections of the schema's owner. */
+export const openOwner = ({ ownerUrl }: TestDatabase) =>
+  openTestPool(ownerUrl, { max: 4, options: '-c search_path=consent' });
+
 export async function startConsent(options: RunningServiceOptions = {}) {
   await using resources = new AsyncDisposableStack();
   const database = resources.use(options.database ?? (await createTestDatabase('consent')));
-  const owner = resources.adopt(
-    openTestPool(database.ownerUrl, { max: 4, options: '-c search_path=consent' }),
-    (pool) => pool.end(),
-  );
+  const owner = resources.adopt(openOwner(database), (pool) => pool.end());
   const sessions = await createSessionIssuer();
   const keys = createServiceKeys(CALLERS, ROLES);
   const tokens = Object.fromEntries(
