@@ -1,5 +1,6 @@
 import type { Category } from './categories.ts';
 import { CATEGORY_SLUGS, isCategory } from './categories.ts';
+import type { ProblemCode } from './problems.ts';
 
 /** Prefix of every path of the data API. */
 export const API_PREFIX = '/api/v1';
@@ -142,3 +143,21 @@ function toDataPaths(endpoint: Endpoint): DataPath[] {
 
 /** The 23 concrete data endpoints: ten categories and thirteen others. */
 export const DATA_PATHS: readonly DataPath[] = ENDPOINTS.flatMap(toDataPaths);
+
+/** The codes that requests for this endpoint can be answered with, in the order of the documentation. */
+export function errorsOfEndpoint({ path, query }: Pick<Endpoint, 'path' | 'query'>): readonly ProblemCode[] {
+  return [
+    'INVALID_REQUEST',
+    'UNSUPPORTED_VERSION',
+    'UNAUTHORIZED',
+    'TOKEN_EXPIRED',
+    'INSUFFICIENT_SCOPE',
+    'CONSENT_REQUIRED',
+    'RATE_LIMITED',
+    'ACCESS_NOT_RECORDED',
+    'INTERNAL_ERROR',
+    // Only a path with a parameter can name something that does not exist.
+    ...(path.includes(':') ? (['NOT_FOUND'] as const) : []),
+    ...(query.includes('updatedSince') ? (['CURSOR_EXPIRED'] as const) : []),
+  ];
+}

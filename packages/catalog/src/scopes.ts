@@ -2,8 +2,7 @@ import type { EndpointScope } from './endpoints.ts';
 import { DATA_PATHS } from './endpoints.ts';
 import type { Language } from './languages.ts';
 import { DE } from './scope-texts/de.ts';
-import { EN } from './scope-texts/en.ts';
-import type { CatalogTexts, ScopeCategory } from './scope-texts/texts.ts';
+import { type CatalogTexts, EN, type ScopeCategory } from './scope-texts/en.ts';
 
 /** Name of a scope. Every data endpoint requires exactly one. */
 export type Scope = EndpointScope;

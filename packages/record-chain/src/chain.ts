@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { parseUuid } from './uuid.ts';
 
 /** The content of an access record. Ids are the 16 bytes of their UUIDs. */
 export interface AccessRecord {
@@ -128,4 +127,22 @@ export function hashBatch(previousHash: Uint8Array, seq: number, digests: Uint8A
   const position = Buffer.alloc(8);
   position.writeBigInt64BE(BigInt(seq));
   return hash('sha256', Buffer.concat([previousHash, position, digests]), 'buffer');
+}
+
+/** The 16 bytes of a UUID. Throws for an invalid one. */
+export function parseUuid(text: string): Buffer {
+  const bytes = Buffer.from(text.replaceAll('-', ''), 'hex');
+  if (bytes.length !== 16) throw new TypeError(`not a UUID: ${JSON.stringify(text)}`);
+  return bytes;
+}
+
+/** The text form of 16 bytes (RFC 9562 section 4). */
+export function toUuidText(bytes: Uint8Array): string {
+  const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** The Unix milliseconds in a UUID version 7. */
+export function timeOfUuid(bytes: Uint8Array): number {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).readUIntBE(0, 6);
 }

@@ -5,9 +5,10 @@ import {
   digestAccessRecord,
   hashBatch,
   hashBeginning,
+  timeOfUuid,
+  toUuidText,
 } from './chain.ts';
 import { batchFault, type Fault } from './fault.ts';
-import { timeOfUuid, toUuidText } from './uuid.ts';
 
 /** A record with its position in a chain. */
 export interface StoredAccessRecord extends AccessRecord {

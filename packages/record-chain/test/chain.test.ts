@@ -6,8 +6,10 @@ import {
   encodeAccessRecord,
   hashBatch,
   hashBeginning,
+  parseUuid,
+  timeOfUuid,
+  toUuidText,
 } from '../src/chain.ts';
-import { parseUuid, timeOfUuid, toUuidText } from '../src/uuid.ts';
 
 const RECORD: AccessRecord = {
   id: parseUuid('017f22e2-79b0-7000-8123-456789abcdef'),

@@ -1,12 +1,13 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { findAnchorFault, toAnchor } from '../src/anchor.ts';
 import type { ChainedBatch } from '../src/chain.ts';
 import {
   CHECKPOINT_TYPE,
   type CheckpointContent,
+  findAnchorFault,
   findCheckpointContent,
   hashCheckpoint,
+  toAnchor,
 } from '../src/checkpoint.ts';
 import { findCheckpointFault, type StoredCheckpoint } from '../src/checkpoint-verification.ts';
 import { type ChainLink, type DroppedPart, findFault } from '../src/verification.ts';

@@ -1,5 +1,4 @@
-import { type ChainedBatch, digestAccessRecord, hashBatch, hashBeginning } from '../src/chain.ts';
-import { parseUuid } from '../src/uuid.ts';
+import { type ChainedBatch, digestAccessRecord, hashBatch, hashBeginning, parseUuid } from '../src/chain.ts';
 import type { StoredAccessRecord } from '../src/verification.ts';
 
 export const WRITERS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { digestAccessRecord, hashBatch } from '../src/chain.ts';
-import { parseUuid, toUuidText } from '../src/uuid.ts';
+import { digestAccessRecord, hashBatch, parseUuid, toUuidText } from '../src/chain.ts';
 import { type ChainLink, type DroppedPart, findFault, type StoredAccessRecord } from '../src/verification.ts';
 import { type History, makeHistory, pages, START, WRITERS } from './history.ts';
 

@@ -1,4 +1,3 @@
-import { AppToken } from './app-token.ts';
 import {
   type Authorization,
   type AuthorizationRequest,
@@ -9,10 +8,10 @@ import {
 import { type Clock, systemClock } from './clock.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
 import { Credentials } from './credentials.ts';
-import type { Grant, GrantQuery, Introspection } from './grants.ts';
 import { type CallOptions, Http, type HttpRequest } from './http.ts';
 import { List, type Page } from './list.ts';
-import { OauthEndpoints } from './oauth.ts';
+import { AppToken, OauthEndpoints } from './oauth.ts';
+import type { Grant, GrantQuery, Introspection } from './resources.ts';
 import { type KeyStore, type PrivateKey, Signer } from './signer.ts';
 import { memoryTokenStore, type TokenStore } from './token-store.ts';
 import { Tokens } from './tokens.ts';

@@ -1,11 +1,10 @@
-import { untilAborted } from './abort.ts';
+import { untilAborted } from './clock.ts';
 import type { Credentials } from './credentials.ts';
 import { isPhdsError } from './errors.ts';
 import type { paths } from './generated/openapi.ts';
 import type { CallOptions, Http, HttpRequest, Values } from './http.ts';
-import { LARGEST_PAGE, List, type Page, type PageChoice } from './list.ts';
+import { LARGEST_PAGE, List, Pace, type Page, type PageChoice } from './list.ts';
 import type { OauthEndpoints } from './oauth.ts';
-import { Pace } from './pace.ts';
 import type {
   AdherenceEntry,
   Aggregations,

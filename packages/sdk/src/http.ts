@@ -1,6 +1,6 @@
 import { type Clock, ServiceTime } from './clock.ts';
 import { isPhdsError, PhdsError, toPhdsError } from './errors.ts';
-import type { Pace } from './pace.ts';
+import type { Pace } from './list.ts';
 
 /** How requests are sent. */
 export interface HttpOptions {

@@ -13,7 +13,6 @@ export {
   type ServiceErrorCode,
 } from './errors.ts';
 export type { components, operations, paths } from './generated/openapi.ts';
-export type { Grant, GrantQuery, Introspection } from './grants.ts';
 export type { CallOptions } from './http.ts';
 export type { List, Page } from './list.ts';
 export type * from './resources.ts';

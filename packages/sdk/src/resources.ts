@@ -50,3 +50,12 @@ export type MoodEntry = ItemOf<'/api/v1/mood'>;
 export type Report = ItemOf<'/api/v1/reports'>;
 export type Profile = ObjectOf<'/api/v1/profile'>;
 export type EhrRecord = ItemOf<'/api/v1/ehr'>;
+
+/** A consent grant, as `GET /oauth/grants` answers it. */
+export type Grant = ItemOf<'/oauth/grants'>;
+
+export type GrantQuery = Query<'/oauth/grants'>;
+
+/** What is known about a token (RFC 7662). */
+export type Introspection =
+  paths['/oauth/introspect']['post']['responses'][200]['content']['application/json'];

@@ -1,5 +1,4 @@
-import { toAnchor } from '@phds/record-chain/anchor';
-import { CHECKPOINT_TYPE } from '@phds/record-chain/checkpoint';
+import { CHECKPOINT_TYPE, toAnchor } from '@phds/record-chain/checkpoint';
 import type { FailureReports } from '@phds/service-kit/background';
 import { startPeriodic, startPruning } from '@phds/service-kit/background';
 import type { Clock } from '@phds/service-kit/clock';

@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { digestAccessRecord, hashBatch, hashBeginning } from '@phds/record-chain/chain';
-import { timeOfUuid, toUuidText } from '@phds/record-chain/uuid';
+import {
+  digestAccessRecord,
+  hashBatch,
+  hashBeginning,
+  timeOfUuid,
+  toUuidText,
+} from '@phds/record-chain/chain';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { type AccessRecorder, createAccessRecorder } from '../src/access/record.ts';

@@ -2,7 +2,7 @@ import { appendFile, copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { parseAnchor } from '@phds/record-chain/anchor';
+import { parseAnchor } from '@phds/record-chain/checkpoint';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { eventually } from '@phds/test-kit/conditions';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';

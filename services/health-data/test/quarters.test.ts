@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { METRICS } from '@phds/catalog/metrics';
-import { TIME_ZONE_NAMES } from '@phds/catalog/time-zone-names';
+import { TIME_ZONE_NAMES } from '@phds/catalog/time-zones';
 import { createSummaries } from '../src/summaries.ts';
 import { splitRange } from '../src/window.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';

@@ -1,4 +1,4 @@
-import type { CatalogTexts } from './texts.ts';
+import type { CatalogTexts } from './en.ts';
 
 export const DE: CatalogTexts = {
   categories: {

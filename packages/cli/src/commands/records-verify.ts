@@ -1,5 +1,4 @@
-import { toAnchor } from '@phds/record-chain/anchor';
-import { findCheckpointContent } from '@phds/record-chain/checkpoint';
+import { findCheckpointContent, toAnchor } from '@phds/record-chain/checkpoint';
 import { findCheckpointFault } from '@phds/record-chain/checkpoint-verification';
 import type { Fault } from '@phds/record-chain/fault';
 import { findOperatorFault, OPERATORS } from '@phds/record-chain/operator-act';

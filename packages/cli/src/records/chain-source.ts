@@ -1,8 +1,7 @@
-import type { ChainedBatch } from '@phds/record-chain/chain';
+import { type ChainedBatch, parseUuid } from '@phds/record-chain/chain';
 import type { ChainHead } from '@phds/record-chain/checkpoint';
 import type { StoredCheckpoint } from '@phds/record-chain/checkpoint-verification';
 import { OPERATORS, type StoredOperatorEntry } from '@phds/record-chain/operator-act';
-import { parseUuid } from '@phds/record-chain/uuid';
 import type { DroppedPart, StoredAccessRecord } from '@phds/record-chain/verification';
 import type { RecordsSnapshot } from './connection.ts';
 

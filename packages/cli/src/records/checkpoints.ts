@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { type CheckpointAnchor, findAnchorFault, parseAnchor, toAnchor } from '@phds/record-chain/anchor';
+import { type CheckpointAnchor, findAnchorFault, parseAnchor, toAnchor } from '@phds/record-chain/checkpoint';
 import type { Fault } from '@phds/record-chain/fault';
 import { NotConfigured } from '../connection.ts';
 import { findStoredCheckpoints } from './chain-source.ts';

@@ -3,8 +3,7 @@ import type {
   Access as AccessMessage,
   Verdict as VerdictMessage,
 } from '@phds/contracts/phds/consent/v1/access_pb';
-import type { AccessRecord, ChainedBatch } from '@phds/record-chain/chain';
-import { parseUuid } from '@phds/record-chain/uuid';
+import { type AccessRecord, type ChainedBatch, parseUuid } from '@phds/record-chain/chain';
 import { AppError } from '@phds/service-kit/errors';
 import { readStatement } from '@phds/service-kit/postgres/sql';
 import { type RestoreGuard, Unverified } from '@phds/service-kit/restore/guard';

@@ -1,10 +1,10 @@
 import { CATEGORY_SLUGS } from '@phds/catalog/categories';
-import { errorsOfEndpoint } from '@phds/catalog/data-errors';
 import {
   API_PREFIX,
   ENDPOINTS,
   type Endpoint,
   type EndpointId,
+  errorsOfEndpoint,
   type QueryParameter,
   scopeOfCategory,
   scopeOfEndpoint,

@@ -1,6 +1,11 @@
 import type { Category } from '@phds/catalog/categories';
-import { errorsOfEndpoint } from '@phds/catalog/data-errors';
-import { API_PREFIX, DATA_PATHS, type Endpoint, getEndpoint } from '@phds/catalog/endpoints';
+import {
+  API_PREFIX,
+  DATA_PATHS,
+  type Endpoint,
+  errorsOfEndpoint,
+  getEndpoint,
+} from '@phds/catalog/endpoints';
 import { findInstant, isInverted } from '@phds/catalog/instants';
 import { findMetricByName, METRICS, metricsOfCategory } from '@phds/catalog/metrics';
 import { TREND_BUCKETS, type TrendBucket } from '@phds/catalog/wire-names';
