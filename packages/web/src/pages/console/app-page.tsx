@@ -1,3 +1,4 @@
+import { Suspense } from 'react';
 import { Link } from 'wouter';
 import { useApp, useApps } from '../../api/developer-apps.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
@@ -5,18 +6,21 @@ import { ButtonLink } from '../../ui/button.tsx';
 import { Row, Soft, Stack } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/code.tsx';
 import { BackLink, PageHeading } from '../../ui/layout.tsx';
-import { EmptyPage, NoSuchPage, Notice } from '../../ui/notice.tsx';
+import { lazyPart } from '../../ui/lazy-part.ts';
+import { EmptyPage, Loading, NoSuchPage, Notice } from '../../ui/notice.tsx';
 import { Resource, together } from '../../ui/resource.tsx';
 import { Instant } from '../../ui/time.tsx';
 import style from './app-page.module.css';
 import { AppStatusTag } from './app-status-tag.tsx';
 import { Credentials } from './credentials.tsx';
 import { Overview } from './overview.tsx';
-import { RequestLog } from './request-log.tsx';
 import { Triggers } from './sandbox/triggers.tsx';
 import { Settings } from './settings.tsx';
 import { text } from './texts.ts';
 import { WebhookTab } from './webhook/webhook-tab.tsx';
+
+// The log alone has a chart and a table.
+const RequestLog = lazyPart(async () => (await import('./request-log.tsx')).RequestLog);
 
 /** The tabs of an app, by the last part of their address. */
 const TABS = [
@@ -70,7 +74,9 @@ export function AppPage({
             </nav>
             <Stack>
               <Lock app={app} />
-              <shown.Content app={app} />
+              <Suspense fallback={<Loading />}>
+                <shown.Content app={app} />
+              </Suspense>
             </Stack>
           </>
         );
