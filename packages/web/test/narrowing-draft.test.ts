@@ -35,11 +35,7 @@ function choose({ zone, now, withdrawn = [], presentDataFrom = null, ...rest }: 
     console.log(JSON.stringify({ fault, days, firstDays, ...toNarrowing(terms, chosen) }));`;
   const { lastDay = '', dataFrom = '', expiresAt = '2028-12-31T12:00:00Z' } = rest;
   const terms = { scopes: ['read:mood', 'read:weight'], expiresAt, dataFrom: presentDataFrom };
-  const input = JSON.stringify({
-    now: Date.parse(now),
-    draft: { withdrawn, lastDay, dataFrom },
-    terms,
-  });
+  const input = JSON.stringify({ now: Date.parse(now), draft: { withdrawn, lastDay, dataFrom }, terms });
   const env = { ...process.env, TZ: zone };
   return JSON.parse(
     execFileSync(process.execPath, ['--input-type=module', '-e', program, input], { env, encoding: 'utf8' }),

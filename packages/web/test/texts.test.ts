@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { compileMessageOrThrow } from '@lingui/message-utils/compileMessage';
+import { PROFILE_FIELDS } from '@phds/catalog/app-profile';
 
 const SRC = join(import.meta.dirname, '../src');
 const areasOf = (language: string) =>
@@ -10,6 +11,8 @@ const AREAS = areasOf('en');
 /** The console is in English only. */
 const TRANSLATED = AREAS.filter((area) => area !== 'console');
 const SOURCES = globSync('**/*.{ts,tsx}', { cwd: SRC }).map((path) => readFileSync(join(SRC, path), 'utf8'));
+
+const FIELDS = new Set<string>(PROFILE_FIELDS);
 
 type Catalog = Readonly<Record<string, string>>;
 
@@ -45,8 +48,11 @@ test.each(TRANSLATED)('every message of %s exists in German with the same placeh
 
 test.each(AREAS)('every message of %s is used', (area) => {
   const unused = Object.keys(readCatalog('en', area)).filter(
-    // The names with a dot contain a code of the data API.
-    (id) => !id.includes('.') && !SOURCES.some((source) => new RegExp(`['"]${id}['"]`).test(source)),
+    // The names with a dot contain a code of the data API; others are of fields of an app's profile.
+    (id) =>
+      !id.includes('.') &&
+      !FIELDS.has(id) &&
+      !SOURCES.some((source) => new RegExp(`['"]${id}['"]`).test(source)),
   );
   expect(unused).toEqual([]);
 });

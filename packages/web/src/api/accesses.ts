@@ -13,13 +13,7 @@ export interface AccessFilter {
 }
 
 /** Filters of days with accesses. `from` and `to` are days (YYYY-MM-DD) in the browser's zone, inclusive. */
-export interface DayFilter {
-  readonly clientId?: string;
-  readonly scope?: Scope;
-  readonly grantId?: string;
-  readonly from: string;
-  readonly to: string;
-}
+export type DayFilter = AccessFilter & { readonly from: string; readonly to: string };
 
 const ACCESSES = '/partner/consent/accesses';
 

@@ -30,6 +30,8 @@ async function fetchApproval(id: string): Promise<PendingApproval> {
   return dataOf(api.GET(REQUEST, ofId(id)));
 }
 
+export type WaitingApprovals = ReturnType<typeof useWaitingApprovals>;
+
 /** Requests that are waiting for this person's decision. */
 export function useWaitingApprovals() {
   return useQuery({

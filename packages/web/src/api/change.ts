@@ -16,7 +16,6 @@ export type Outcome = 'undone' | 'made' | 'unknown';
 
 export interface Failure {
   readonly outcome: Outcome;
-  /** Why it failed. */
   readonly error: unknown;
 }
 
@@ -28,7 +27,6 @@ const READ_EVERY_MS = 1_000;
 
 /** A change of something whose state can be read from the service. */
 interface ChangeOf<Change, Answer, State> {
-  /** Query key of the state. */
   readonly queryKey: QueryKey;
   readonly read: () => Promise<State>;
   readonly send: (change: Change) => Promise<Answer>;

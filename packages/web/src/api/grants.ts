@@ -98,6 +98,8 @@ export function useReceipt(id: string) {
   });
 }
 
+export type KnownApps = ReturnType<typeof useKnownApps>;
+
 /** Every app that the person has or had a connection with, the latest connection first. */
 export function useKnownApps() {
   return useQuery({

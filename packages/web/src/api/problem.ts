@@ -6,6 +6,9 @@ export interface Violation {
   readonly message: string;
 }
 
+/** The labels of the fields or filters that an error can name. */
+export type Labels = Readonly<Record<string, string>>;
+
 /** An error of the service (RFC 9457), or a failure to reach it. */
 export class Problem extends Error {
   /** Code of the service, such as `PENDING_EXPIRED`; `UNREACHABLE`, `TIMED_OUT` or `UNREADABLE` without a response. */

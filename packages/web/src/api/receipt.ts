@@ -4,40 +4,33 @@ const SECOND_MS = 1_000;
 
 /** The content of a receipt (ISO/IEC TS 27560:2023). Texts are those that the person was shown. */
 export interface Receipt {
-  /** The id of the grant. */
   readonly record_id: string;
   readonly pii_principal_id: string;
   /** When it was signed, in Unix seconds. */
   readonly iat: number;
   /** One for each approval, oldest first. */
-  readonly purposes: readonly ReceiptPurpose[];
+  readonly purposes: readonly {
+    /** What the app said it needs the data for. */
+    readonly purpose: string | null;
+    /** BCP 47. */
+    readonly language: string;
+    /** The app as the person was shown it. */
+    readonly recipient: {
+      readonly party_name: string;
+      readonly party_developer: string | null;
+      readonly party_description: string | null;
+      readonly party_url: string | null;
+      readonly privacy_notice: string | null;
+      readonly redirect_host: string;
+    };
+    readonly pii_information: readonly {
+      readonly pii_type: string;
+      readonly pii_title: string;
+      readonly pii_description: string;
+    }[];
+  }[];
   /** Everything that happened, oldest first. The approvals among them have the order of `purposes`. */
   readonly events: readonly ReceiptEvent[];
-}
-
-interface ReceiptPurpose {
-  /** What the app said it needs the data for. */
-  readonly purpose: string | null;
-  /** BCP 47. */
-  readonly language: string;
-  readonly recipient: ReceiptRecipient;
-  readonly pii_information: readonly ReceiptItem[];
-}
-
-/** The app as the person was shown it. */
-interface ReceiptRecipient {
-  readonly party_name: string;
-  readonly party_developer: string | null;
-  readonly party_description: string | null;
-  readonly party_url: string | null;
-  readonly privacy_notice: string | null;
-  readonly redirect_host: string;
-}
-
-interface ReceiptItem {
-  readonly pii_type: string;
-  readonly pii_title: string;
-  readonly pii_description: string;
 }
 
 export interface ReceiptEvent {
@@ -63,14 +56,10 @@ export function decodeReceipt({ receipt }: SignedReceipt): Receipt {
   return JSON.parse(new TextDecoder().decode(bytes)) as Receipt;
 }
 
-/** An approval on a receipt: its terms, and what was shown. */
-export interface ReceiptApproval {
-  readonly event: ReceiptEvent;
-  readonly shown: ReceiptPurpose;
-}
+export type ReceiptApproval = ReturnType<typeof approvalsOf>[number];
 
-/** The approvals, oldest first. */
-export function approvalsOf({ purposes, events }: Receipt): ReceiptApproval[] {
+/** The approvals, oldest first, each with its terms and what was shown. */
+export function approvalsOf({ purposes, events }: Receipt) {
   const given = events.filter(({ event_state }) => event_state === 'given');
   return given.flatMap((event, index) => {
     const shown = purposes[index];

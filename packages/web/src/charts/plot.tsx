@@ -27,7 +27,6 @@ export function Plot({
   readonly today?: string | undefined;
   readonly low?: number;
   readonly high: number;
-  /** The values with a line. */
   readonly lines: readonly number[];
   readonly children: ReactNode;
 }) {

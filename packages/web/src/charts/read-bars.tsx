@@ -48,7 +48,6 @@ export function ReadBars({
   readonly to: string;
   /** The day to name so. */
   readonly today?: string;
-  /** What the two are called. */
   readonly released: string;
   readonly refused: string;
   /** Opens a day whose bar is pressed: a shorter way to what the page also offers without a pointer. */

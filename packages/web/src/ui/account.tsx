@@ -58,7 +58,6 @@ function AccountArea({
 }: {
   /** Whether a phone shows the button only. */
   readonly isShort?: boolean;
-  /** Of the button. */
   readonly label: string;
   readonly isBusy: boolean;
   readonly onPress: () => void;

@@ -1,8 +1,9 @@
 import type { Failure } from '../api/change.ts';
+import type { Labels } from '../api/problem.ts';
 import { text } from '../texts/frame.ts';
 import { ErrorNotice, Notice } from './notice.tsx';
 
-/** The message about a failed change; renders nothing once the state shows it as made. */
+/** The message about a failed change: it was not made, or that is unknown. Renders nothing once the state shows it as made. */
 export function ChangeNotice({
   failure,
   undone,
@@ -10,12 +11,9 @@ export function ChangeNotice({
   labels,
 }: {
   readonly failure: Failure | null;
-  /** Text for: nothing has changed. */
   readonly undone: string;
-  /** Text for: it is unknown whether it was made. */
   readonly unknown: string;
-  /** The labels of the fields that an error can name. */
-  readonly labels?: Readonly<Record<string, string>>;
+  readonly labels?: Labels;
 }) {
   if (failure === null || failure.outcome === 'made') return null;
   if (failure.outcome === 'undone') {

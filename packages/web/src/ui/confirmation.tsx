@@ -17,7 +17,6 @@ export function Confirmation({
   readonly triggerKind?: ButtonKind;
   readonly title: string;
   readonly children: ReactNode;
-  /** Text of the confirming button. */
   readonly confirm: string;
   readonly onConfirm: () => void;
   /** Whether the confirmed action, or one that it has to wait for, is running. */

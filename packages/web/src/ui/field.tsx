@@ -9,6 +9,7 @@ import {
   TextArea,
 } from 'react-aria-components';
 import style from './field.module.css';
+import type { Choice } from './radio-choice.tsx';
 
 interface TextFieldProps {
   readonly label: string;
@@ -19,13 +20,13 @@ interface TextFieldProps {
   readonly type?: 'text' | 'url' | 'date';
   readonly isRequired?: boolean;
   readonly multiline?: boolean;
-  readonly min?: string;
-  readonly max?: string;
+  /** Of a date. */
+  readonly range?: { readonly min?: string; readonly max?: string } | undefined;
 }
 
 /** A text input of one or several lines. An error is shown until the value is submitted again. */
 export function TextField(props: TextFieldProps) {
-  const { label, hint, error, multiline = false, type = 'text', min, max, ...rest } = props;
+  const { label, hint, error, multiline = false, type = 'text', range, ...rest } = props;
   return (
     <AriaTextField
       {...rest}
@@ -39,12 +40,7 @@ export function TextField(props: TextFieldProps) {
       {multiline ? (
         <TextArea className={style['input'] ?? ''} />
       ) : (
-        <Input
-          className={style['input'] ?? ''}
-          type={type}
-          {...(min === undefined ? {} : { min })}
-          {...(max === undefined ? {} : { max })}
-        />
+        <Input className={style['input'] ?? ''} type={type} {...range} />
       )}
       {hint === undefined ? null : (
         <Text slot="description" className={style['hint'] ?? ''}>
@@ -56,11 +52,6 @@ export function TextField(props: TextFieldProps) {
   );
 }
 
-interface Option {
-  readonly id: string;
-  readonly text: string;
-}
-
 /** Selects one of a few options with the browser's native control, which works best on phones and with screen readers. */
 export function Select({
   label,
@@ -69,7 +60,7 @@ export function Select({
   onChange,
 }: {
   readonly label: string;
-  readonly options: readonly Option[];
+  readonly options: readonly Choice[];
   readonly value: string;
   readonly onChange: (id: string) => void;
 }) {

@@ -1,12 +1,13 @@
+import type { Language } from '@phds/catalog/languages';
 import { type PropsWithChildren, type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { readDeployment } from '../api/deployment.ts';
 import icon from '../icon.svg';
 import { text } from '../texts/frame.ts';
-import { isOfConsole } from '../texts/language.ts';
+import { chooseLanguage, currentLanguage, isOfConsole, LANGUAGE_NAMES } from '../texts/language.ts';
 import { Account, SwitchAccount } from './account.tsx';
+import { Button } from './button.tsx';
 import { Tag } from './card.tsx';
-import { LanguageChoice } from './language-choice.tsx';
 import style from './layout.module.css';
 import { SignInRequest } from './sign-in-request.tsx';
 import { productName, useTitle } from './title.ts';
@@ -85,6 +86,25 @@ function DeploymentLinks({ privacyUrl, supportUrl }: ReturnType<typeof readDeplo
         {text(name)}
       </a>
     ),
+  );
+}
+
+/** A button for each language, in the words of that language. */
+function LanguageChoice() {
+  return (
+    <fieldset aria-label={text('language')} className={style['languages']}>
+      {Object.entries(LANGUAGE_NAMES).map(([language, name]) => (
+        <Button
+          key={language}
+          kind="quiet"
+          lang={language}
+          aria-pressed={language === currentLanguage()}
+          onPress={() => chooseLanguage(language as Language)}
+        >
+          {name}
+        </Button>
+      ))}
+    </fieldset>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
-import { faultText, Problem, problemText } from '../api/problem.ts';
+import { faultText, type Labels, Problem, problemText } from '../api/problem.ts';
 import { isNoSession, setAsking, signInUrl, useSignIn } from '../api/sign-in.ts';
 import { text } from '../texts/frame.ts';
 import { isOfConsole } from '../texts/language.ts';
@@ -37,8 +37,7 @@ export function ErrorNotice({
 }: {
   readonly error: unknown;
   readonly title: string;
-  /** The labels of the fields that the error can name. */
-  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly labels?: Labels | undefined;
 }) {
   return (
     <Notice tone="bad" role="alert" title={title}>
@@ -49,13 +48,7 @@ export function ErrorNotice({
 
 const NO_PROBLEM = new Problem('', 0, '');
 
-function Cause({
-  error,
-  labels,
-}: {
-  readonly error: unknown;
-  readonly labels: Readonly<Record<string, string>>;
-}) {
+function Cause({ error, labels }: { readonly error: unknown; readonly labels: Labels }) {
   const { violations, status, requestId } = error instanceof Problem ? error : NO_PROBLEM;
   if (violations.length === 0) {
     return (

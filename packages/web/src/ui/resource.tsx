@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Component, type ReactNode } from 'react';
-import { Problem } from '../api/problem.ts';
+import { type Labels, Problem } from '../api/problem.ts';
 import { text } from '../texts/frame.ts';
 import { Button } from './button.tsx';
 import { Stack } from './card.tsx';
@@ -39,8 +39,7 @@ export function Resource<T>({
   readonly notFound?: ReactNode;
   /** Shown to a person who is signed out. */
   readonly whySignIn?: string;
-  /** The labels of the filters that an error can name. */
-  readonly labels?: Readonly<Record<string, string>>;
+  readonly labels?: Labels;
 }) {
   const { status } = query.error instanceof Problem ? query.error : { status: 0 };
   // Also after the session has ended: what the person entered stays, and the dialog asks them to sign in.

@@ -63,11 +63,7 @@ export function formatDate(date: string): string {
   return plainDayFormat().format(new Date(`${date}T00:00:00Z`));
 }
 
-const dayOfMonthFormat = dateFormat({
-  day: 'numeric',
-  month: 'short',
-  timeZone: 'UTC',
-});
+const dayOfMonthFormat = dateFormat({ day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** Formats a calendar date without its year. */
 export function formatDayOfMonth(date: string): string {

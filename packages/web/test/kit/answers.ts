@@ -7,13 +7,7 @@ import { after } from './times.ts';
 /** Operations of the OpenAPI document by their ids. */
 type OperationId = keyof operations;
 
-type Success<Responses> = Responses extends { readonly 200: infer Answer }
-  ? Answer
-  : Responses extends { readonly 201: infer Answer }
-    ? Answer
-    : Responses extends { readonly 202: infer Answer }
-      ? Answer
-      : never;
+type Success<Responses> = Responses[keyof Responses & (200 | 201 | 202)];
 
 /** The JSON body of the success of an operation. */
 export type BodyOf<Id extends OperationId> =
@@ -99,13 +93,7 @@ export function inTurn<Replies extends readonly unknown[]>(...replies: Replies):
   return () => (waiting.length > 1 ? waiting.shift() : waiting[0]);
 }
 
-interface Route {
-  readonly operation: OperationId;
-  readonly method: string;
-  readonly pattern: RegExp;
-}
-
-const routes: readonly Route[] = Object.entries(readApiDocument().paths)
+const routes = Object.entries(readApiDocument().paths)
   // A path without parameters first, because `/grants/revoke-all` also has the form of `/grants/{id}`.
   .sort(([one], [other]) => Number(one.includes('{')) - Number(other.includes('{')))
   .flatMap(([path, verbs]) =>

@@ -121,19 +121,15 @@ export function removeDom(): void {
   installed.clear();
 }
 
-/** What becomes of a page outside of it. */
-export interface Outside {
-  readonly leavings: readonly Leaving[];
-  /** What the page tells other tabs. */
-  readonly told: readonly unknown[];
-}
-
-/** Opens an empty page at a path, in a new browser that prefers these languages, with what the gateway puts into the document, by name. */
+/**
+ * Opens an empty page at a path, in a new browser that prefers these languages, with what the gateway puts into the document, by name.
+ * Returns the navigations away from it, and what it tells other tabs.
+ */
 export function openEmptyPage(
   path: string,
   languages: readonly string[],
   contents: Readonly<Record<string, string>>,
-): Outside {
+) {
   leavings = [];
   told = [];
   view.history.replaceState(null, '', path);

@@ -135,11 +135,6 @@ export class Page implements AsyncDisposable {
     return location.pathname + location.search;
   }
 
-  /** The text of the page itself, with single spaces. */
-  get text(): string {
-    return textOf(screen.getByRole('main'));
-  }
-
   /** Holds the answers of an operation back. Returns a function that lets them arrive. */
   hold(operation: Parameters<Service['hold']>[0]): () => Promise<void> {
     const release = this.#service.hold(operation);

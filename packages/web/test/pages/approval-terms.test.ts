@@ -325,6 +325,8 @@ test('a connection that ends while the screen is open is a new one with the usua
   expect([approvals.limits, approvals.chosen]).toEqual([['90 days', 'Last 30 days'], []]);
 });
 
+const TWIN = { clientId: 'app_other', name: 'morning-run', redirectHost: 'run.example', developerName: null };
+
 test.each([
   ['run.example', null, 'The other app belongs to run.example, this one to app.example.'],
   ['app.example', 'Real Run', 'The other app says it is by “Real Run”, this one by “Ada’s Apps”.'],
@@ -332,7 +334,7 @@ test.each([
 ])(
   'the page warns when another app of the person, of %s and %s, has the same name, and tells the two apart',
   async (redirectHost, developerName, difference) => {
-    const twin = { clientId: 'app_other', name: 'morning-run', redirectHost, developerName };
+    const twin = { ...TWIN, redirectHost, developerName };
     const request = approvalOf([HEART]);
     const app = { ...request.app, developerName: 'Ada’s Apps' };
     const answers = { listConnectedApps: listOf(twin) };
@@ -345,14 +347,8 @@ test.each([
 );
 
 test('the request waits no longer than two seconds for the apps of the same name, and warns of them when they are known', async () => {
-  const twin = {
-    clientId: 'app_other',
-    name: 'morning-run',
-    redirectHost: 'run.example',
-    developerName: null,
-  };
   await using page = new Page(`/approve/${approvalOf([]).id}`, {
-    answers: { getPendingApproval: { data: approvalOf([HEART]) }, listConnectedApps: listOf(twin) },
+    answers: { getPendingApproval: { data: approvalOf([HEART]) }, listConnectedApps: listOf(TWIN) },
   });
   const answer = page.hold('listConnectedApps');
   await page.pass(2_000);

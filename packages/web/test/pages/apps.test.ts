@@ -150,7 +150,7 @@ test('changed apps, near ends and unused apps are on top in this order, and poin
   const answers = answersOf(...grants.map((grant, index) => ({ ...grant, id: `grt_${index}` })));
   await using page = await openPage('/apps', { answers });
   expect(rowsOf('Look at these')).toEqual([
-    `D${NOW_CALLED} app.exampleHas changed its name, its description, the name of its developer and its links since you agreed · hasn't read anything yet`,
+    `D${NOW_CALLED} app.exampleHas changed its name, the link to its privacy policy, its description and the name of its developer since you agreed · hasn't read anything yet`,
     'EEnding app.exampleEnds in 5 days · last read 25 Nov 2026',
     "QQuiet app.exampleHasn't read anything since you agreed on 18 Oct 2026; you can stop sharing",
   ]);
@@ -199,9 +199,7 @@ test('each type of data has its last read in one of two groups, and each day its
   } as const;
   await using page = await openApp(
     { ...read, scopes: [HEART, 'read:weight', 'read:mood'] },
-    {
-      summarizeAccesses: listOf(day),
-    },
+    { summarizeAccesses: listOf(day) },
   );
   expect(rowsOf('Very personal')).toEqual(['Moodnot read yet']);
   expect(rowsOf('Other types of data')).toEqual([

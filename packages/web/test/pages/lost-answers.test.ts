@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { Answer, type Answers, example, inTurn, LOST, listOf, problem } from '../kit/answers.ts';
+import { type GrantChanges, grantOf } from '../kit/grants.ts';
 import { openPage, type Page, screen, within } from '../kit/page.ts';
-import { after, afterDays } from '../kit/times.ts';
+import { after } from '../kit/times.ts';
 
 const HEART = 'read:health-data:heart';
 const WEIGHT = 'read:weight';
@@ -9,16 +10,7 @@ const PORTAL = new Answer(200, '<h1>Welcome to our hotel</h1>', 'text/html', fal
 /** After a lost answer, until the service has finished for certain. */
 const DOUBT_MS = 23_000;
 
-const recorded = example('getGrant').data;
-const grantWith = (members: Partial<typeof recorded>) => ({
-  data: {
-    ...recorded,
-    scopes: [HEART, WEIGHT],
-    grantedAt: afterDays(-1),
-    expiresAt: afterDays(89),
-    ...members,
-  } as const,
-});
+const grantWith = (changes: GrantChanges) => ({ data: grantOf({ scopes: [HEART, WEIGHT], ...changes }) });
 const active = grantWith({});
 const { data: grant } = active;
 const revoked = grantWith({ status: 'revoked', revokedAt: after(0), revokedBy: 'person', endedBy: 'person' });

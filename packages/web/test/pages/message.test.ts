@@ -20,18 +20,15 @@ describe('a message of the gateway', () => {
     },
   );
 
-  test('about a sign-in leads to a new one, and names the request for the operator', async () => {
+  test.each([
+    ['SIGN_IN_FAILED', 'Signing in did not work', 'Try again'],
+    ['SIGN_IN_ENDED', 'replaced by a newer one', 'Sign in again'],
+  ])('%s leads to a new sign-in, and names the request for the operator', async (code, words, link) => {
     const signIn = '/sign-in?return_to=%2Fdata&switch=1';
-    await using page = await open({ code: 'SIGN_IN_FAILED', signIn, requestId: 'req_1' });
-    page.see('Signing in did not work');
-    expect(hrefOf('Try again')).toBe(signIn);
-    page.see('give the operator of this service this code: SIGN_IN_FAILED req_1');
-  });
-
-  test('about a replaced sign-in says to sign in again', async () => {
-    await using page = await open({ code: 'SIGN_IN_ENDED', signIn: '/sign-in' });
-    page.see('replaced by a newer one');
-    expect(hrefOf('Sign in again')).toBe('/sign-in');
+    await using page = await open({ code, signIn, requestId: 'req_1' });
+    page.see(words);
+    expect(hrefOf(link)).toBe(signIn);
+    page.see(`give the operator of this service this code: ${code} req_1`);
   });
 
   test.each([

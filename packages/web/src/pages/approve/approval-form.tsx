@@ -1,6 +1,7 @@
 import { useCallback, useRef, useState } from 'react';
 import { useDecision } from '../../api/approvals.ts';
 import { serviceNow } from '../../api/client.ts';
+import type { KnownApps } from '../../api/grants.ts';
 import { violationOf } from '../../api/problem.ts';
 import type { ApprovedTerms, Connection, PendingApproval } from '../../api/resources.ts';
 import { Stack } from '../../ui/card.tsx';
@@ -30,8 +31,7 @@ export function ApprovalForm({
   onRefetch,
 }: {
   readonly approval: PendingApproval;
-  readonly known: Parameters<typeof WhoAsks>[0]['known'];
-  /** Whether the request is being read again. */
+  readonly known: KnownApps;
   readonly isRefetching: boolean;
   readonly onRefetch: () => void;
 }) {
@@ -49,7 +49,7 @@ export function ApprovalForm({
   };
 
   return (
-    <div className={style['page']}>
+    <Stack>
       <WhoAsks approval={approval} end={terms.end} known={known} />
       <div className={style['columns']}>
         <ScopeChoice
@@ -82,7 +82,7 @@ export function ApprovalForm({
       <ReviewBar summary={summary} count={terms.chosen.length}>
         <RequestEnd approval={approval} onOver={onOver} />
       </ReviewBar>
-    </div>
+    </Stack>
   );
 }
 

@@ -20,7 +20,6 @@ interface DecisionProps {
   readonly approval: PendingApproval;
   readonly terms: Terms;
   readonly decision: ReturnType<typeof useDecision>;
-  /** Whether the request is being read again. */
   readonly isRefetching: boolean;
 }
 
@@ -35,7 +34,6 @@ export function DecisionCard({
   readonly summary: Ref<HTMLDivElement>;
   readonly onShare: () => void;
   readonly onDeny: () => void;
-  /** Unticks scopes. */
   readonly onStop: (scopes: readonly string[]) => void;
 }) {
   const { approval, terms, decision } = rest;

@@ -40,7 +40,7 @@ export function LimitsChoice({
               type="date"
               value={limits.terms.firstDay ?? ''}
               onChange={(day) => limits.onChange({ day })}
-              max={localDay(Date.now())}
+              range={{ max: localDay(Date.now()) }}
               error={dayFault}
             />
           </div>

@@ -4,8 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { lazyPart } from '../../ui/lazy-part.ts';
 import { Loading, Notice } from '../../ui/notice.tsx';
-import style from './scope-choice.module.css';
-import { Rich, text } from './texts.ts';
+import { text } from './texts.ts';
 
 const ScopePreview = lazyPart(
   async () => (await import('../data/scope-preview.tsx')).ScopePreview,
@@ -32,10 +31,8 @@ export function PreviewSheet({
   const close = () => setOpen(false);
   return (
     <>
-      <Button kind="quiet" onPress={() => setOpen(true)}>
-        <span>
-          <Rich id="preview" values={{ title }} components={{ more: <span className={style['more']} /> }} />
-        </span>
+      <Button kind="quiet" aria-label={text('previewOf', { title })} onPress={() => setOpen(true)}>
+        {text('preview')}
       </Button>
       {isOpen ? (
         <Dialog

@@ -16,7 +16,6 @@ export function ReviewBar({
   children,
 }: {
   readonly summary: RefObject<HTMLElement | null>;
-  /** How many items are chosen. */
   readonly count: number;
   readonly children: ReactNode;
 }) {

@@ -4,6 +4,7 @@ import type { RequestedScope } from '../../api/resources.ts';
 import { Card, Soft, Tag } from '../../ui/card.tsx';
 import { Checkbox } from '../../ui/field.tsx';
 import { formatList } from '../../ui/formats.ts';
+import { Chevron } from '../../ui/rows.tsx';
 import { scopeDescription, scopeTitle } from '../../ui/scopes.ts';
 import { PreviewSheet } from './preview-sheet.tsx';
 import style from './scope-choice.module.css';
@@ -69,7 +70,7 @@ function Foldable({ group, ...choice }: Choice & { readonly group: ScopeGroup })
           aria-controls={panel}
           onPress={() => setOpen(!isOpen)}
         >
-          <span className={style['arrow']} aria-hidden="true" />
+          <Chevron />
           <span className={style['name']}>{title}</span>
           <span className={style['count']}>{text('countOf', { count, all: items.length })}</span>
         </AriaButton>

@@ -28,7 +28,6 @@ export const NO_CHOICES: Choices = { ticks: new Map(), life: null, lookBack: nul
 
 /** The meaning of the choices: what an approval would send, and what the app could read then. */
 export interface Terms {
-  /** The requested scopes to approve. */
   readonly chosen: readonly string[];
   /** All scopes of the connection then, with those that were not asked for. */
   readonly scopes: readonly string[];
@@ -45,7 +44,6 @@ export interface Terms {
   readonly lookBack: LookBack;
   /** The first day that the app sees (YYYY-MM-DD); null for everything. */
   readonly firstDay: string | null;
-  /** Why the first day cannot be sent, if so. */
   readonly dayFault: 'missing' | 'future' | null;
 }
 

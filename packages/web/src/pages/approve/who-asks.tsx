@@ -1,4 +1,4 @@
-import type { useKnownApps } from '../../api/grants.ts';
+import type { KnownApps } from '../../api/grants.ts';
 import type { PendingApproval, RequestingApp } from '../../api/resources.ts';
 import { Monogram } from '../../ui/card.tsx';
 import { Notice } from '../../ui/notice.tsx';
@@ -19,7 +19,7 @@ export function WhoAsks({
   readonly approval: PendingApproval;
   /** When sharing would end by the present choices (Unix milliseconds). */
   readonly end: number;
-  readonly known: ReturnType<typeof useKnownApps>;
+  readonly known: KnownApps;
 }) {
   const { app, purpose, clientAuthenticated, connection, requestedScopes } = approval;
   const asksForMore = connection !== null && requestedScopes.some(({ alreadyShared }) => !alreadyShared);
@@ -47,7 +47,9 @@ export function WhoAsks({
           </li>
         )}
         {clientAuthenticated ? (
-          <li className={style['proven']}>{text('proven', { app: app.name })}</li>
+          <li>
+            <small>{text('proven', { app: app.name })}</small>
+          </li>
         ) : null}
       </ul>
       {app.description === null ? null : (
@@ -80,13 +82,7 @@ export function WhoAsks({
 }
 
 /** Warns of other apps of the person with the same name. */
-function LookAlikes({
-  app,
-  known,
-}: {
-  readonly app: RequestingApp;
-  readonly known: ReturnType<typeof useKnownApps>;
-}) {
+function LookAlikes({ app, known }: { readonly app: RequestingApp; readonly known: KnownApps }) {
   if (!known.isSuccess) {
     return <Notice tone="warn" title={text('lookAlikeUnchecked', { app: app.name })} />;
   }

@@ -1,5 +1,6 @@
 import type { ProfileField } from '@phds/catalog/app-profile';
-import type { AppChange } from '../../api/resources.ts';
+import type { AppChange, Grant } from '../../api/resources.ts';
+import { formatList } from '../../ui/formats.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { Day } from '../../ui/time.tsx';
 import { WebLink } from '../../ui/web-link.tsx';
@@ -13,24 +14,19 @@ const FIELDS = {
   privacyPolicyUrl: ['partPrivacy', 'aPrivacy'],
 } as const satisfies Readonly<Record<ProfileField, unknown>>;
 
-/** The changes of an app since the approval, each with its day. */
-export function AppChanges({
-  changes,
-  isActive,
-}: {
-  readonly changes: readonly AppChange[];
-  readonly isActive: boolean;
-}) {
+/** The changes of an app since the approval, each with its day; nothing without any. */
+export function AppChanges({ grant: { appChanges, status } }: { readonly grant: Grant }) {
+  if (appChanges === undefined) return null;
   return (
     <Notice tone="warn" title={text('changedTitle')}>
       <ul>
-        {changes.map((change) => (
+        {appChanges.map((change) => (
           <li key={`${change.at} ${change.field} ${change.to}`}>
             <Change change={change} />
           </li>
         ))}
       </ul>
-      {isActive ? <span>{text('changedAdvice')}</span> : null}
+      {status === 'active' ? <span>{text('changedAdvice')}</span> : null}
     </Notice>
   );
 }
@@ -45,6 +41,12 @@ function Change({ change: { field, from, to, at } }: { readonly change: AppChang
   }
   const values = { day, part: aPart, value: <Value value={to ?? from ?? ''} /> };
   return <Rich id={from === null ? 'additionOf' : 'removalOf'} values={values} />;
+}
+
+/** One sentence that lists the changed fields of an app. */
+export function changesText(changes: readonly AppChange[]): string {
+  const parts = new Set(changes.map(({ field }) => namesOf(field)[0]));
+  return text('changed', { fields: formatList([...parts]) });
 }
 
 /** A field of a later version of the service has its own name. */

@@ -1,5 +1,5 @@
 import { type ReactNode, useId } from 'react';
-import type { useWaitingApprovals } from '../../api/approvals.ts';
+import type { WaitingApprovals } from '../../api/approvals.ts';
 import type { Grant, PendingApproval } from '../../api/resources.ts';
 import { appTitle, findDomain } from '../../ui/app-title.ts';
 import { ButtonLink } from '../../ui/button.tsx';
@@ -10,8 +10,8 @@ import { Resource } from '../../ui/resource.tsx';
 import { Chevron, RowLink, Rows, RowWords } from '../../ui/rows.tsx';
 import { SENSITIVE_SCOPES, scopeTitle } from '../../ui/scopes.ts';
 import { formatClock, formatDay, formatLastDay } from '../../ui/time.tsx';
-import { changesText } from './changes-text.ts';
-import { lastReadText, unusedText } from './grant-hints.tsx';
+import { changesText } from './app-changes.tsx';
+import { lastReadText, unusedText } from './grant-hints.ts';
 import { findDaysLeft, isUnused } from './grant-rules.ts';
 import { text } from './texts.ts';
 
@@ -30,7 +30,7 @@ function Section({ title, children }: { readonly title: string; readonly childre
 }
 
 /** The open requests, the latest one of each app, each with the way to its decision. */
-export function WaitingApps({ waiting }: { readonly waiting: ReturnType<typeof useWaitingApprovals> }) {
+export function WaitingApps({ waiting }: { readonly waiting: WaitingApprovals }) {
   if (waiting.data?.data.length === 0) return null;
   return (
     <Section title={text('waitingTitle')}>
@@ -47,11 +47,8 @@ export function WaitingApps({ waiting }: { readonly waiting: ReturnType<typeof u
   );
 }
 
-function WaitingApp({
-  approval: { id, app, requestedScopes, expiresAt },
-}: {
-  readonly approval: PendingApproval;
-}) {
+function WaitingApp({ approval }: { readonly approval: PendingApproval }) {
+  const { id, app, requestedScopes, expiresAt } = approval;
   const title = appTitle(app);
   return (
     <li>

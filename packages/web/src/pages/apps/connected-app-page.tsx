@@ -17,8 +17,8 @@ import { ReadsByDay } from '../history/day-list.tsx';
 import { AfterSharing } from './after-sharing.tsx';
 import { AppChanges } from './app-changes.tsx';
 import style from './apps.module.css';
-import { UnusedHint } from './grant-hints.tsx';
-import { findDaysLeft } from './grant-rules.ts';
+import { unusedText } from './grant-hints.ts';
+import { findDaysLeft, isUnused } from './grant-rules.ts';
 import { NarrowingForm } from './narrowing-form.tsx';
 import { datesText, Receipt } from './receipt.tsx';
 import { SHOWN_DAYS, SharedPreviews, SharedTypes, toDaysOf } from './shared-types.tsx';
@@ -61,10 +61,8 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
       <Stack>
         {isActive ? null : <AfterSharing grant={grant} />}
         <Lead grant={grant} />
-        {grant.appChanges === undefined ? null : (
-          <AppChanges changes={grant.appChanges} isActive={isActive} />
-        )}
-        <UnusedHint grant={grant} />
+        <AppChanges grant={grant} />
+        {isUnused(grant, Date.now()) ? <Soft>{unusedText(grant)}.</Soft> : null}
         <StopSharing
           revocation={revocation}
           isOffered={isActive}

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { useWaitingApprovals } from '../../api/approvals.ts';
+import { useWaitingApprovals, type WaitingApprovals } from '../../api/approvals.ts';
 import { useGrants, useRevocationOfAll } from '../../api/grants.ts';
 import type { Grant } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
@@ -36,7 +36,7 @@ function Apps({
   waiting,
 }: {
   readonly grants: readonly Grant[];
-  readonly waiting: ReturnType<typeof useWaitingApprovals>;
+  readonly waiting: WaitingApprovals;
 }) {
   const revocation = useRevocationOfAll();
   const active = grants.filter(({ status }) => status === 'active');

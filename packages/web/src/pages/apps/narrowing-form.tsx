@@ -32,7 +32,6 @@ const NOTHING: Draft = { withdrawn: new Set(), lastDay: '', dataFrom: '' };
 export function NarrowingForm({ grant }: { readonly grant: Grant }) {
   const [draft, setDraft] = useState(NOTHING);
   const [fault, setFault] = useState<Fault | null>(null);
-  /** What the latest change withdrew. */
   const [withdrawn, setWithdrawn] = useState<readonly string[]>([]);
   const narrowing = useNarrowing(grant.id);
   const set = (part: Partial<Draft>) => {
@@ -165,7 +164,6 @@ function DayFields({
   readonly draft: Draft;
   readonly onChange: (part: Partial<Draft>) => void;
   readonly fault: Fault | null;
-  /** Why the service refused the change. */
   readonly error: unknown;
 }) {
   const { expiresAt, dataFrom } = grant;
@@ -178,7 +176,7 @@ function DayFields({
         type="date"
         value={draft.lastDay}
         onChange={(lastDay) => onChange({ lastDay })}
-        {...findLastDays(grant, Date.now())}
+        range={findLastDays(grant, Date.now())}
         hint={text('lastDayNow', { end: formatInstant(expiresAt) })}
         error={errorOf('lastDay') ?? (isRefused('expiresAt') ? text('faultLastDay') : undefined)}
       />
@@ -187,7 +185,7 @@ function DayFields({
         type="date"
         value={draft.dataFrom}
         onChange={(day) => onChange({ dataFrom: day })}
-        {...findFirstDays(grant, Date.now())}
+        range={findFirstDays(grant, Date.now())}
         hint={dataFrom === null ? text('firstDayNowAll') : text('firstDayNow', { day: formatDate(dataFrom) })}
         error={errorOf('dataFrom') ?? (isRefused('dataFrom') ? text('faultFirstDay') : undefined)}
       />

@@ -10,7 +10,6 @@ import { Checkbox, CheckboxGroup, GroupError, TextField } from '../../ui/field.t
 import { focusInvalidField } from '../../ui/focus.ts';
 import { groupByCategory, scopeTitle } from '../../ui/scopes.ts';
 import { toggled } from '../../ui/toggled.ts';
-import style from './app-form.module.css';
 import { NotChanged } from './not-changed.tsx';
 import { text } from './texts.ts';
 
@@ -64,7 +63,6 @@ export function AppForm({
   readonly onSubmit: (settings: AppSettings, edited: Partial<AppSettings>, onSaved: () => void) => void;
   readonly isPending: boolean;
   readonly isSaved?: boolean;
-  /** Of the last submit. */
   readonly error: unknown;
 }) {
   const [edits, setEdits] = useState<Partial<Draft>>(NOTHING);
@@ -160,11 +158,12 @@ function ScopeBoxes({
   const [isOpen, setOpen] = useState(false);
   return (
     <details
-      className={style['scopes']}
       open={isOpen || error !== undefined}
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
     >
-      <summary>{text('scopesOfApp', { chosen: chosen.size, all: SCOPES.length })}</summary>
+      <summary>
+        <strong>{text('scopesOfApp', { chosen: chosen.size, all: SCOPES.length })}</strong>
+      </summary>
       <Stack>
         {error === undefined ? null : <GroupError>{error}</GroupError>}
         <Soft>{text('scopesAdvice')}</Soft>
@@ -177,7 +176,10 @@ function ScopeBoxes({
                 isInvalid={error !== undefined}
                 onChange={(isSelected) => onChange(toggled(chosen, scope, isSelected))}
               >
-                {scopeTitle(scope)} <code className={style['scope']}>{scope}</code>{' '}
+                {scopeTitle(scope)}{' '}
+                <small>
+                  <code>{scope}</code>
+                </small>{' '}
                 {sensitive ? <Tag tone="warn">{text('veryPersonal')}</Tag> : null}
               </Checkbox>
             ))}

@@ -24,28 +24,22 @@ const RequestLog = lazyPart(async () => (await import('./request-log.tsx')).Requ
 
 /** The tabs of an app, by the last part of their address. */
 const TABS = [
-  { tab: undefined, title: 'overview', Content: Overview },
-  { tab: 'credentials', title: 'credentials', Content: Credentials },
-  { tab: 'log', title: 'log', Content: RequestLog },
-  { tab: 'webhook', title: 'webhook', Content: WebhookTab },
-  { tab: 'settings', title: 'settings', Content: Settings },
-  { tab: 'sandbox', title: 'sandbox', Content: Triggers },
+  { path: undefined, title: 'overview', Content: Overview },
+  { path: 'credentials', title: 'credentials', Content: Credentials },
+  { path: 'log', title: 'log', Content: RequestLog },
+  { path: 'webhook', title: 'webhook', Content: WebhookTab },
+  { path: 'settings', title: 'settings', Content: Settings },
+  { path: 'sandbox', title: 'sandbox', Content: Triggers },
 ] as const;
 
 /** A tab of an app. That of the sandbox is in a sandbox deployment only. */
-export function AppPage({
-  clientId,
-  tab: opened,
-}: {
-  readonly clientId: string;
-  readonly tab: string | undefined;
-}) {
+export function AppPage({ clientId, tab }: { readonly clientId: string; readonly tab: string | undefined }) {
   const query = together([useApp(clientId), useApps(1)]);
   return (
     <Resource query={query} notFound={<NoApp />}>
       {([app, { sandbox }]) => {
-        const tabs = TABS.filter(({ tab }) => sandbox || tab !== 'sandbox');
-        const shown = tabs.find(({ tab }) => tab === opened);
+        const tabs = TABS.filter(({ path }) => sandbox || path !== 'sandbox');
+        const shown = tabs.find(({ path }) => path === tab);
         if (shown === undefined) return <NoSuchPage />;
         return (
           <>
@@ -62,11 +56,11 @@ export function AppPage({
               }
             />
             <nav className={style['tabs']} aria-label={text('pagesOfApp')}>
-              {tabs.map(({ tab, title }) => (
+              {tabs.map(({ path, title }) => (
                 <Link
                   key={title}
-                  href={tab === undefined ? `/console/${clientId}` : `/console/${clientId}/${tab}`}
-                  aria-current={tab === opened ? 'page' : undefined}
+                  href={path === undefined ? `/console/${clientId}` : `/console/${clientId}/${path}`}
+                  aria-current={path === tab ? 'page' : undefined}
                 >
                   {text(title)}
                 </Link>

@@ -15,9 +15,7 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
   return (
     <>
       <NotChanged error={rotation.error} undone="notRotated" unknown="rotationUnknown" />
-      {rotation.data === undefined ? null : (
-        <SecretOnce clientId={app.clientId} secret={rotation.data.clientSecret} />
-      )}
+      {rotation.data === undefined ? null : <SecretOnce {...rotation.data} />}
       <Card label={text('credentials')}>
         <Facts
           facts={[

@@ -54,7 +54,6 @@ function IdField({
   found,
   onFind,
 }: {
-  /** The id that is shown. */
   readonly found: string;
   readonly onFind: (requestId: string) => void;
 }) {

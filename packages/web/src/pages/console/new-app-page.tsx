@@ -47,7 +47,7 @@ function Registered({ app }: { readonly app: NewApp }) {
     <Narrow>
       <PageHeading title={text('registered', { app: app.name })} />
       <Stack>
-        <SecretOnce clientId={app.clientId} secret={app.clientSecret} />
+        <SecretOnce {...app} />
         <FirstCall app={app} />
         <Row>
           <ButtonLink to={`/console/${app.clientId}`} kind="primary">

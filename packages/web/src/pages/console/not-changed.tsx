@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { isRefusal } from '../../api/problem.ts';
+import { isRefusal, type Labels } from '../../api/problem.ts';
 import { focusInvalidField } from '../../ui/focus.ts';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
 import { text } from './texts.ts';
@@ -16,7 +16,7 @@ export function NotChanged({
   readonly error: unknown;
   readonly undone?: Id;
   readonly unknown?: Id;
-  readonly labels?: Readonly<Record<string, string>>;
+  readonly labels?: Labels;
 }) {
   useEffect(() => {
     if (error !== null) focusInvalidField();

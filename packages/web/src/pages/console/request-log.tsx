@@ -52,7 +52,7 @@ export function RequestLog({ app: { clientId } }: { readonly app: DeveloperApp }
               <div>
                 <Table
                   caption={text('list')}
-                  columns={toColumns()}
+                  columns={COLUMNS}
                   rows={data}
                   keyOf={({ requestId }) => requestId}
                 />
@@ -88,22 +88,20 @@ function Nothing({
   );
 }
 
-function toColumns(): readonly Column<LoggedRequest>[] {
-  return [
-    { title: text('time'), cell: ({ at }) => <PreciseInstant at={at} /> },
-    { title: text('logAnswer'), cell: (request) => <Answer request={request} /> },
-    {
-      title: text('request'),
-      cell: ({ method, endpoint }) => (
-        <code>
-          {method} {endpoint}
-        </code>
-      ),
-    },
-    { title: text('duration'), cell: ({ ms }) => text('milliseconds', { ms }), isNumber: true },
-    { title: text('requestId'), cell: ({ requestId }) => <code>{requestId}</code> },
-  ];
-}
+const COLUMNS: readonly Column<LoggedRequest>[] = [
+  { title: text('time'), cell: ({ at }) => <PreciseInstant at={at} /> },
+  { title: text('logAnswer'), cell: (request) => <Answer request={request} /> },
+  {
+    title: text('request'),
+    cell: ({ method, endpoint }) => (
+      <code>
+        {method} {endpoint}
+      </code>
+    ),
+  },
+  { title: text('duration'), cell: ({ ms }) => text('milliseconds', { ms }), isNumber: true },
+  { title: text('requestId'), cell: ({ requestId }) => <code>{requestId}</code> },
+];
 
 /** The status, the error code with its page, and what was wrong with an assertion. */
 function Answer({ request: { status, code, fault } }: { readonly request: LoggedRequest }) {

@@ -1,3 +1,4 @@
+import type { NewApp } from '../../api/resources.ts';
 import { Card, Facts, Row } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/code.tsx';
 import { useFocusOnAppearance } from '../../ui/focus.ts';
@@ -5,13 +6,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { text } from './texts.ts';
 
 /** The secret of an app, kept only in this page's memory; null for an app that has none. */
-export function SecretOnce({
-  clientId,
-  secret,
-}: {
-  readonly clientId: string;
-  readonly secret: string | null;
-}) {
+export function SecretOnce({ clientId, clientSecret: secret }: Pick<NewApp, 'clientId' | 'clientSecret'>) {
   return (
     <ShownOnce
       label={text(secret === null ? 'clientId' : 'clientSecret')}

@@ -60,20 +60,22 @@ function Day({
 }: Shown & { readonly date: string; readonly apps: readonly AccessDay[] }) {
   const heading = useId();
   return (
-    <section aria-labelledby={heading} className={style['day']}>
-      <h2 id={heading}>{dayFormat().format(new Date(`${date}T00:00:00Z`))}</h2>
-      {apps.map((day) => (
-        <ReadsOfDay
-          key={day.app.clientId}
-          day={day}
-          title={appNames.get(day.app.clientId) ?? appTitle(day.app)}
-          filter={toFilter({
-            ...toDayFilter({ ...selection, from: date, to: date }),
-            clientId: day.app.clientId,
-          })}
-          openLines={openLines}
-        />
-      ))}
+    <section aria-labelledby={heading}>
+      <Stack tight>
+        <h2 id={heading}>{dayFormat().format(new Date(`${date}T00:00:00Z`))}</h2>
+        {apps.map((day) => (
+          <ReadsOfDay
+            key={day.app.clientId}
+            day={day}
+            title={appNames.get(day.app.clientId) ?? appTitle(day.app)}
+            filter={toFilter({
+              ...toDayFilter({ ...selection, from: date, to: date }),
+              clientId: day.app.clientId,
+            })}
+            openLines={openLines}
+          />
+        ))}
+      </Stack>
     </section>
   );
 }

@@ -51,14 +51,14 @@ export function Filters({
             label={text('from')}
             type="date"
             value={selection.from}
-            max={selection.to}
+            range={{ max: selection.to }}
             onChange={(from) => set({ from })}
           />
           <TextField
             label={text('to')}
             type="date"
             value={selection.to}
-            min={selection.from}
+            range={{ min: selection.from }}
             onChange={(to) => set({ to })}
           />
         </Fields>

@@ -87,7 +87,7 @@ function DeliveryEntry({ clientId, delivery }: { readonly clientId: string; read
         ) : (
           <Table
             caption={text('attemptsOf', { id })}
-            columns={toColumns()}
+            columns={COLUMNS}
             rows={attempts}
             keyOf={({ at }) => at}
           />
@@ -127,17 +127,15 @@ const FAILURES = {
   grant_ended: 'failureGrantEnded',
 } as const satisfies Record<WebhookFailure, string>;
 
-function toColumns(): readonly Column<DeliveryAttempt>[] {
-  return [
-    { title: text('attemptAt'), cell: ({ at }) => <PreciseInstant at={at} /> },
-    {
-      title: text('result'),
-      cell: ({ status, failure }) =>
-        text(failure === null ? 'accepted' : FAILURES[failure], { status: status ?? 0 }),
-    },
-    { title: text('duration'), cell: ({ ms }) => text('milliseconds', { ms }), isNumber: true },
-  ];
-}
+const COLUMNS: readonly Column<DeliveryAttempt>[] = [
+  { title: text('attemptAt'), cell: ({ at }) => <PreciseInstant at={at} /> },
+  {
+    title: text('result'),
+    cell: ({ status, failure }) =>
+      text(failure === null ? 'accepted' : FAILURES[failure], { status: status ?? 0 }),
+  },
+  { title: text('duration'), cell: ({ ms }) => text('milliseconds', { ms }), isNumber: true },
+];
 
 const STATE_TEXTS = {
   pending: 'statePending',

@@ -123,15 +123,12 @@ function Actions({
   );
 }
 
-const HOUR_S = 3_600;
-const DAY_S = 24 * HOUR_S;
+const DAY_S = 86_400;
 
 /** For how long a replaced secret signs as well. The service allows seven days at most. */
 const OVERLAPS = [
   { seconds: 0, id: 'overlapNone' },
-  { seconds: HOUR_S, id: 'overlapHour' },
   { seconds: DAY_S, id: 'overlapDay' },
-  { seconds: 3 * DAY_S, id: 'overlapDays' },
   { seconds: 7 * DAY_S, id: 'overlapWeek' },
 ] as const;
 

@@ -1,15 +1,9 @@
 import type { Grant } from '../../api/resources.ts';
-import { Soft } from '../../ui/card.tsx';
 import { localDay } from '../../ui/days.ts';
 import { formatDay } from '../../ui/time.tsx';
-import { isUnused } from './grant-rules.ts';
 import { text } from './texts.ts';
 
-/** A hint if the app no longer reads. */
-export function UnusedHint({ grant }: { readonly grant: Grant }) {
-  return isUnused(grant, Date.now()) ? <Soft>{unusedText(grant)}.</Soft> : null;
-}
-
+/** Since when an app has not read. */
 export function unusedText({ grantedAt, lastAccessAt }: Grant): string {
   return lastAccessAt === null
     ? text('neverRead', { day: formatDay(grantedAt) })
