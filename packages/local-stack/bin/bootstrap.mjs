@@ -18,8 +18,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const oldestNode = 18;
-const wantedNode = 24;
+const oldestNode = '18';
+const wantedNode = '24.14.1';
 /** How long to assume that a Ctrl-C also reached the child, as it does in a terminal. */
 const signalGraceMs = 10_000;
 const parentCheckMs = 500;
@@ -61,10 +61,10 @@ async function main(command, args) {
 function requireUsableNode() {
   if (process.platform === 'win32')
     fail('Windows is not supported. Please use the Windows Subsystem for Linux (WSL 2).');
-  if (majorOf(process.versions.node) < oldestNode) {
+  if (!isNodeFrom(oldestNode)) {
     fail(`Node ${process.versions.node} is too old. Please install Node ${wantedNode} (https://nodejs.org).`);
   }
-  if (majorOf(process.versions.node) < wantedNode && !bringsItsOwnNode()) fail(explainMissingNode());
+  if (!isNodeFrom(wantedNode) && !bringsItsOwnNode()) fail(explainMissingNode());
 }
 
 /** The workspace provides Node as a package for these platforms (optionalDependencies of the root package.json). */
@@ -84,11 +84,11 @@ function findNode() {
   const own = path.join(root, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
   // The binary may exist but not run: it needs glibc, which Alpine lacks.
   if (existsSync(own) && spawnSync(own, ['--version'], { stdio: 'ignore' }).status === 0) return own;
-  return majorOf(process.versions.node) >= wantedNode ? process.execPath : null;
+  return isNodeFrom(wantedNode) ? process.execPath : null;
 }
 
-function majorOf(version) {
-  return Number.parseInt(version, 10);
+function isNodeFrom(version) {
+  return process.versions.node.localeCompare(version, 'en', { numeric: true }) >= 0;
 }
 
 /** Installs a set with the pinned pnpm, unless it, or everything, is already installed from the current lockfile. */

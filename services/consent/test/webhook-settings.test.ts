@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { proxyUrl } from '@phds/service-kit/settings/settings';
 import { createServiceKeys } from '@phds/test-kit/service-keys';
 import { readEnvironment } from '../src/config.ts';
 import { parseEndpointUrl } from '../src/webhooks/endpoints.ts';
@@ -49,9 +48,3 @@ test.each(['proxy.test:3128', 'socks5://proxy.test:1080', 'http://user:hidden@pr
     expect(start).not.toThrow('hidden');
   },
 );
-
-test('a proxy is refused at the start by a Node that would connect directly', () => {
-  const parse = (nodeVersion?: string) => proxyUrl(nodeVersion).safeParse('http://proxy.test:3128');
-  expect(parse('v24.4.1').error?.issues).toMatchObject([{ message: 'needs Node 24.5 or later' }]);
-  for (const version of [undefined, 'v24.5.0', 'v24.21.0']) expect(parse(version).success).toBe(true);
-});

@@ -126,12 +126,11 @@ export const egressSettings = {
   ),
 } as const;
 
-/** An HTTP proxy to hosts outside. An earlier Node would ignore it and connect directly (`proxyEnv` of https.Agent). */
-export function proxyUrl(nodeVersion = process.version) {
+/** An HTTP proxy to hosts outside. */
+function proxyUrl() {
   return z
     .string()
     .refine(isProxy, 'must be http:// or https://, a host and a port, without a path')
-    .refine(() => !/^v24\.[0-4]\./.test(nodeVersion), 'needs Node 24.5 or later')
     .optional()
     .meta({
       unit: '`http(s)://[user:password@]host:port`',
