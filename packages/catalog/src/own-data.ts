@@ -3,7 +3,7 @@ import { METRICS } from './metrics.ts';
 import type { Scope } from './scopes.ts';
 
 /** One type of data in the archive of a person's own data. */
-export interface OwnDataKind {
+interface OwnDataKind {
   /** The key of a type of readings, a kind of record, or `profile`. */
   readonly kind: string;
   /** Names of the files without their endings. */

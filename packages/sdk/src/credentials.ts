@@ -4,7 +4,7 @@ import type { Signer } from './signer.ts';
 import type { TokenType } from './token-store.ts';
 
 /** The app as the service knows it. */
-export interface AppIdentity {
+interface AppIdentity {
   readonly clientId: string;
   readonly clientSecret: string | undefined;
   /** Signs client assertions, in place of the secret. */

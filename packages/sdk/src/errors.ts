@@ -38,7 +38,7 @@ export interface ParameterError {
 }
 
 /** What an error says besides its code and message. */
-export interface ErrorDetails {
+interface ErrorDetails {
   readonly status?: number | null;
   readonly requestId?: string | null;
   readonly retryAfterSeconds?: number | null;

@@ -3,7 +3,7 @@ import { isPhdsError, PhdsError, toPhdsError } from './errors.ts';
 import type { Pace } from './list.ts';
 
 /** How requests are sent. */
-export interface HttpOptions {
+interface HttpOptions {
   readonly baseUrl: string;
   readonly fetch: typeof globalThis.fetch;
   readonly clock: Clock;

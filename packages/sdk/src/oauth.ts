@@ -5,7 +5,7 @@ import type { CallOptions, Http, HttpRequest } from './http.ts';
 import type { TokenSet, TokenType } from './token-store.ts';
 
 /** An answer of `/oauth/token` for a connection. */
-export interface TokenAnswer {
+interface TokenAnswer {
   readonly access_token: string;
   readonly token_type: string;
   readonly refresh_token: string;
@@ -68,12 +68,12 @@ export class OauthEndpoints {
 }
 
 /** How requests carry an access token, by the `token_type` of the answer. */
-export function toTokenType(name: string | undefined): TokenType {
+function toTokenType(name: string | undefined): TokenType {
   return name?.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer';
 }
 
 /** What an answer of the token endpoint says. */
-export function toTokenSet(answer: TokenAnswer, issuedAt: number): TokenSet {
+function toTokenSet(answer: TokenAnswer, issuedAt: number): TokenSet {
   const { access_token, refresh_token, expires_in, scope, grant_id, sub } = answer;
   if (typeof access_token !== 'string' || typeof refresh_token !== 'string' || typeof grant_id !== 'string') {
     throw new PhdsError(

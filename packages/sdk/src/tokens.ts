@@ -3,7 +3,7 @@ import { PhdsError } from './errors.ts';
 import type { TokenSet, TokenStore } from './token-store.ts';
 
 /** What tokens need: where they are kept, and how they are renewed. */
-export interface TokenSource {
+interface TokenSource {
   readonly store: TokenStore;
   readonly clock: Clock;
   /** Exchanges a refresh token for the next token set. */

@@ -25,7 +25,7 @@ export interface StageSpan extends Span {
 }
 
 /** The time in bed that ends on a day. */
-export interface Night extends Span {
+interface Night extends Span {
   readonly asleep: number;
   readonly wake: number;
   /** From falling asleep to waking up, without gaps. */

@@ -109,7 +109,7 @@ export interface MedicalHistory {
   readonly reports: boolean;
 }
 
-export interface StandingFact {
+interface StandingFact {
   readonly name: string;
   readonly severity: Severity | '';
   /** YYYY, YYYY-MM, YYYY-MM-DD or empty. */

@@ -91,7 +91,7 @@ export interface ImportArguments {
   readonly reportFile?: string | null;
 }
 
-export type CommandSurroundings = Surroundings<IngestionConnection>;
+type CommandSurroundings = Surroundings<IngestionConnection>;
 
 /** The result of an import: the report, and why it ended early. */
 interface Outcome {

@@ -140,7 +140,7 @@ function faultText({ kind, subject, recordId, writer, seq, ordinal, detail }: Fa
 }
 
 /** `phds records checkpoint`: prints the anchor of the newest checkpoint, one line of JSON. Returns the exit code. */
-export async function printCheckpoint({ output, errors, connect }: RecordsSurroundings): Promise<number> {
+async function printCheckpoint({ output, errors, connect }: RecordsSurroundings): Promise<number> {
   const fail = (problem: string) => {
     errors.write(`${problem}\n`);
     return EXIT_FAILED;

@@ -1,8 +1,6 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
-import { HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
-import { HEALTH_RECORD_KINDS } from '../../src/importers/csv/health-records.ts';
 import { csvImporter } from '../../src/importers/csv/importer.ts';
 import { type CollectOptions, collect } from './collected-items.ts';
 
@@ -157,12 +155,6 @@ const at = timestampFromMs(Date.parse('2024-05-04T06:00:00Z'));
 const time = '2024-05-04T08:00:00+02:00';
 
 describe('a file with records', () => {
-  test.each(Object.entries(HEALTH_RECORD_KINDS))('has a column for each text and time of a %s', (_, kind) => {
-    const message = HealthRecordSchema.field[kind.field]?.message;
-    const columns = kind.columns.map((column) => (column === 'medication' ? 'medicationKey' : column));
-    expect(columns.toSorted()).toEqual(message?.fields.map(({ localName }) => localName).toSorted());
-  });
-
   test.each([
     [
       'symptom',

@@ -1,5 +1,7 @@
+import type { DescField } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { BLOOD_TYPES, GENDERS } from '@phds/catalog/wire-names';
+import { HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { statesAbsence } from '../fhir/concepts.ts';
 import { NOTHING } from '../fhir/resources.ts';
 import { parseTime, parseZonedTime } from '../ingest/dates.ts';
@@ -11,44 +13,40 @@ import {
 } from '../ingest/importer.ts';
 import { type Columns, normalise } from '../tables/rows.ts';
 
-const COMMON = ['record', 'key', 'source'] as const;
+const COMMON = ['record', 'key', 'source'];
 const PROFILE = 'profile';
 const PROFILE_COLUMNS = ['name', 'gender', 'dateOfBirth', 'bloodType'] as const;
 
-/** The kinds by their name in the column `record`: their name in the rpc, and their columns besides those of every record. */
-export const HEALTH_RECORD_KINDS = {
-  symptom: { field: 'symptom', columns: ['description', 'severity', 'timestamp'] },
-  medication: { field: 'medication', columns: ['name', 'dosage', 'frequency', 'condition', 'pattern'] },
-  adherence: {
-    field: 'adherenceEntry',
-    columns: ['medication', 'scheduledAt', 'status', 'takenAt', 'dose', 'reason'],
-  },
-  condition: { field: 'condition', columns: ['name', 'severity', 'sinceDate'] },
-  allergy: { field: 'allergy', columns: ['name', 'severity', 'sinceDate'] },
-  appointment: { field: 'appointment', columns: ['title', 'dateTime', 'specialty', 'location'] },
-  mood: { field: 'moodEntry', columns: ['mood', 'note', 'timestamp'] },
-  report: { field: 'report', columns: ['generatedAt', 'from', 'to', 'summary'] },
-  ehr: { field: 'ehrRecord', columns: ['resourceType', 'summary', 'timestamp'] },
-} as const satisfies Readonly<
-  Record<string, { field: NonNullable<ImportedHealthRecord['record']['case']>; columns: readonly string[] }>
->;
-type KindName = keyof typeof HEALTH_RECORD_KINDS;
+/** The kinds by their name in the column `record`, with the member of the rpc's record. */
+const KINDS: ReadonlyMap<string, NonNullable<ImportedHealthRecord['record']['case']>> = new Map([
+  ['symptom', 'symptom'],
+  ['medication', 'medication'],
+  ['adherence', 'adherenceEntry'],
+  ['condition', 'condition'],
+  ['allergy', 'allergy'],
+  ['appointment', 'appointment'],
+  ['mood', 'moodEntry'],
+  ['report', 'report'],
+  ['ehr', 'ehrRecord'],
+]);
 
-type HealthRecordColumn =
-  | (typeof COMMON)[number]
-  | (typeof HEALTH_RECORD_KINDS)[KindName]['columns'][number]
-  | (typeof PROFILE_COLUMNS)[number];
+/** The fields of a kind, by column: texts and times, named as in the public interface. */
+const FIELDS: ReadonlyMap<string, ReadonlyMap<string, DescField>> = new Map(
+  [...KINDS].map(([name, member]) => {
+    const fields = HealthRecordSchema.field[member].message?.fields ?? [];
+    const toColumn = ({ localName }: DescField) => (localName === 'medicationKey' ? 'medication' : localName);
+    return [name, new Map(fields.map((field) => [toColumn(field), field]))];
+  }),
+);
 
-/** The columns of a file with records, named as in the public interface. Each kind uses some of them; the others stay empty. */
-export const HEALTH_RECORD_COLUMNS: readonly HealthRecordColumn[] = [
-  ...new Set<HealthRecordColumn>([
+/** The columns of a file with records. Each kind uses some of them; the others stay empty. */
+export const HEALTH_RECORD_COLUMNS: readonly string[] = [
+  ...new Set([
     ...COMMON,
-    ...Object.values(HEALTH_RECORD_KINDS).flatMap<HealthRecordColumn>(({ columns }) => columns),
+    ...[...FIELDS.values()].flatMap((fields) => [...fields.keys()]),
     ...PROFILE_COLUMNS,
   ]),
 ];
-
-const TIMES: readonly HealthRecordColumn[] = ['scheduledAt', 'takenAt', 'timestamp', 'generatedAt'];
 
 const SOURCE = 'csv';
 const NAME_LENGTH = 200;
@@ -56,24 +54,30 @@ const NAME_LENGTH = 200;
 const TEXT_LENGTH = 4_000;
 
 /** Converts the fields of one record. Dates without a time are days in the zone. Throws Refused. */
-export function createHealthRecordParser(columns: Columns<HealthRecordColumn>) {
+export function createHealthRecordParser(columns: Columns<string>) {
   return (row: readonly string[], timeZone: string): Outcome => {
-    const text = (name: HealthRecordColumn) =>
-      parseText(name, row[columns.get(name) ?? -1] ?? '', TEXT_LENGTH);
+    const text = (name: string) => parseText(name, row[columns.get(name) ?? -1] ?? '', TEXT_LENGTH);
     const name = normalise(text('record'));
     if (name === PROFILE) {
       checkColumns(name, PROFILE_COLUMNS, columns, row);
       return { kind: 'profile', facts: profileOf(text) };
     }
-    if (!Object.hasOwn(HEALTH_RECORD_KINDS, name))
-      throw new Refused(`record must be one of ${[...Object.keys(HEALTH_RECORD_KINDS), PROFILE].join(', ')}`);
-    const kind = HEALTH_RECORD_KINDS[name as KindName];
-    const own: readonly HealthRecordColumn[] = kind.columns;
-    checkColumns(name, own, columns, row);
+    const fields = FIELDS.get(name);
+    if (fields === undefined)
+      throw new Refused(`record must be one of ${[...KINDS.keys(), PROFILE].join(', ')}`);
+    checkColumns(name, [...fields.keys()], columns, row);
     if (statesAbsence({ text: text('name') })) return { kind: 'left-out', type: name, reason: NOTHING };
-    const fields = own.map((column) => fieldOf(column, text(column), timeZone));
-    // The columns are the fields of the kind.
-    const record = { case: kind.field, value: Object.fromEntries(fields) } as ImportedHealthRecord['record'];
+    const values = [...fields].map(([column, { localName, message }]) => {
+      const stated = text(column);
+      if (column === 'dateTime') return [localName, parseZonedTime(column, stated)];
+      if (message === undefined) return [localName, stated];
+      // An empty time is absent.
+      return [localName, stated === '' ? undefined : timestampFromMs(parseTime(column, stated, timeZone))];
+    });
+    const record = {
+      case: KINDS.get(name),
+      value: Object.fromEntries(values),
+    } as ImportedHealthRecord['record'];
     return {
       kind: 'record',
       record: { label: name, key: text('key'), source: text('source') || SOURCE, record },
@@ -84,12 +88,12 @@ export function createHealthRecordParser(columns: Columns<HealthRecordColumn>) {
 /** Throws Refused for a text in a column of another kind, which would be lost. */
 function checkColumns(
   name: string,
-  own: readonly HealthRecordColumn[],
-  columns: Columns<HealthRecordColumn>,
+  own: readonly string[],
+  columns: Columns<string>,
   row: readonly string[],
 ): void {
   for (const [column, index] of columns) {
-    if (row[index] === '' || own.includes(column) || COMMON.some((name) => name === column)) continue;
+    if (row[index] === '' || own.includes(column) || COMMON.includes(column)) continue;
     throw new Refused(`${column} does not belong to a record of the kind ${name}`);
   }
 }
@@ -102,7 +106,7 @@ const PROFILE_CHECKS: { readonly [Name in (typeof PROFILE_COLUMNS)[number]]: (te
   bloodType: (text) => BLOOD_TYPES.some((known) => known === text),
 };
 
-function profileOf(text: (name: HealthRecordColumn) => string): ImportedProfile {
+function profileOf(text: (name: string) => string): ImportedProfile {
   const filled = PROFILE_COLUMNS.map((name) => [name, text(name)] as const).filter(
     ([, value]) => value !== '',
   );
@@ -114,14 +118,6 @@ function profileOf(text: (name: HealthRecordColumn) => string): ImportedProfile 
 
 function isDate(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(parseTime('dateOfBirth', text));
-}
-
-/** Name and value of a field of the rpc. An empty time is absent. */
-function fieldOf(column: HealthRecordColumn, text: string, timeZone: string) {
-  if (column === 'dateTime') return [column, parseZonedTime(column, text)];
-  if (TIMES.includes(column))
-    return [column, text === '' ? undefined : timestampFromMs(parseTime(column, text, timeZone))];
-  return [column === 'medication' ? 'medicationKey' : column, text];
 }
 
 /** A text of at most `maxLength` UTF-16 units. Throws Refused for a longer one, which the rpc would refuse anyway. */

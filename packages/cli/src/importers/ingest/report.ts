@@ -1,27 +1,27 @@
 import { z } from 'zod';
 import { toTable } from '../../terminal.ts';
 
+const count = z.number().int().nonnegative();
+const stored = z.object({ inserted: count, updated: count, unchanged: count });
+
+const REPORT = z.object({
+  stored,
+  readings: z.record(z.string(), stored),
+  records: z.record(z.string(), stored),
+  /** The fields that were set. */
+  profile: z.array(z.string()),
+  refusedCount: count,
+  /** Items of one type with the same reason, and where the first ones are in the file. */
+  refused: z.array(z.object({ type: z.string(), reason: z.string(), count, examples: z.array(z.string()) })),
+  leftOutCount: count,
+  /** The number of items by type. */
+  leftOut: z.array(z.object({ reason: z.string(), types: z.record(z.string(), count) })),
+});
+
+export type ReportData = z.infer<typeof REPORT>;
 /** The results of the items of one type. */
-interface TypeCounts {
-  inserted: number;
-  updated: number;
-  unchanged: number;
-}
-
-/** Items of one type with the same reason. */
-interface RefusedGroup {
-  readonly type: string;
-  readonly reason: string;
-  count: number;
-  /** The positions of the first ones in the file. */
-  readonly examples: string[];
-}
-
-interface LeftOutGroup {
-  readonly reason: string;
-  /** Number of items by type. */
-  readonly types: Record<string, number>;
-}
+type TypeCounts = ReportData['stored'];
+type RefusedGroup = ReportData['refused'][number];
 
 const MAX_EXAMPLES = 3;
 const TYPE_LENGTH = 80;
@@ -81,12 +81,13 @@ export class ImportReport {
   }
 
   /** Converts the report to data. Types are sorted alphabetically, refusals by frequency. */
-  toData() {
+  toData(): ReportData {
     const refused = [...this.#refused.values()].toSorted(byCount);
     const all = [...this.#readings.values(), ...this.#records.values()];
-    const leftOut = [...this.#leftOut].map(
-      ([reason, types]): LeftOutGroup => ({ reason, types: Object.fromEntries(types) }),
-    );
+    const leftOut = [...this.#leftOut].map(([reason, types]) => ({
+      reason,
+      types: Object.fromEntries(types),
+    }));
     return {
       stored: {
         inserted: sumOf(all, 'inserted'),
@@ -137,8 +138,6 @@ export class ImportReport {
   }
 }
 
-export type ReportData = ReturnType<ImportReport['toData']>;
-
 /** Removes control characters and limits the length, because texts of a file go to terminals and into a bounded document. */
 function toPlainText(text: string, maxLength: number): string {
   return text.slice(0, maxLength).replaceAll(/\p{Cc}/gu, ' ');
@@ -159,20 +158,6 @@ function sumOfValues(counts: Readonly<Record<string, number>>): number {
 function toSorted(types: ReadonlyMap<string, TypeCounts>): Record<string, TypeCounts> {
   return Object.fromEntries([...types].toSorted(([one], [other]) => one.localeCompare(other)));
 }
-
-const count = z.number().int().nonnegative();
-const stored = z.object({ inserted: count, updated: count, unchanged: count });
-
-const REPORT = z.object({
-  stored,
-  readings: z.record(z.string(), stored),
-  records: z.record(z.string(), stored),
-  profile: z.array(z.string()),
-  refusedCount: count,
-  refused: z.array(z.object({ type: z.string(), reason: z.string(), count, examples: z.array(z.string()) })),
-  leftOutCount: count,
-  leftOut: z.array(z.object({ reason: z.string(), types: z.record(z.string(), count) })),
-});
 
 /** Parses the report of an earlier run; null if this version did not write it. */
 export function parseReportData(text: string): ReportData | null {
