@@ -1,14 +1,11 @@
 import type { Clock } from '@phds/service-kit/clock';
-import { readStatement } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { ONE_SERVER } from './database.ts';
 
 const PRUNE = readStatement(new URL('sql/prune-changes.sql', import.meta.url));
 const PRUNE_RANGE = readStatement(new URL('sql/prune-changes-of-range.sql', import.meta.url));
-
-const END_OF_RANGE = `
-  SELECT max(user_id) AS last
-  FROM (SELECT DISTINCT user_id FROM reading_change WHERE user_id > $1 ORDER BY user_id LIMIT $2) AS page`;
+const FIND_RANGE_END = readStatement(new URL('sql/find-range-end.sql', import.meta.url));
 
 const USERS_AT_ONCE = 1_000;
 
@@ -24,17 +21,17 @@ export function createChangePruning(pool: pg.Pool, { distributed } = ONE_SERVER)
     async prune(after: string, before: Date, limit: number): Promise<string | null> {
       if (distributed) return pruneRange(pool, after, before);
       const values = [after, before, limit, USERS_AT_ONCE];
-      const { rows } = await pool.query<{ last: string | null; deleted: number }>({ ...PRUNE, values });
-      const { last, deleted } = rows[0] ?? { last: null, deleted: 0 };
+      const [pruned] = await queryRows<{ last: string | null; deleted: number }>(pool, PRUNE, ...values);
+      const { last, deleted } = pruned ?? { last: null, deleted: 0 };
       return deleted < limit ? last : after;
     },
   };
 }
 
 async function pruneRange(pool: pg.Pool, after: string, before: Date): Promise<string | null> {
-  const { rows } = await pool.query<{ last: string | null }>(END_OF_RANGE, [after, USERS_AT_ONCE]);
-  const last = rows[0]?.last ?? null;
-  if (last !== null) await pool.query({ ...PRUNE_RANGE, values: [after, last, before] });
+  const [range] = await queryRows<{ last: string | null }>(pool, FIND_RANGE_END, after, USERS_AT_ONCE);
+  const last = range?.last ?? null;
+  if (last !== null) await runStatement(pool, PRUNE_RANGE, after, last, before);
   return last;
 }
 

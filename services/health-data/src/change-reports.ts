@@ -1,7 +1,7 @@
 import type { Category } from '@phds/catalog/categories';
 import { startPeriodic } from '@phds/service-kit/background';
 import { AppError } from '@phds/service-kit/errors';
-
+import { queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { ONE_SERVER, transact } from './database.ts';
 
@@ -57,50 +57,24 @@ export function startChangeReports({
   return startPeriodic(turn, { intervalMs, onFailure: failureOf('reporting changes to consent') });
 }
 
-// Of the 500 oldest, the first of each person before the second of any, so that an import does not keep back everybody else.
-const toTake = (lock: string) => `
-  SELECT "userId", number, at, categories FROM (
-    SELECT waiting.*, row_number() OVER (PARTITION BY "userId" ORDER BY number) AS turn FROM (
-      SELECT user_id AS "userId", number, at, categories FROM reading_change
-      WHERE NOT reported AND (claimed_until IS NULL OR claimed_until < statement_timestamp())
-      ORDER BY at, user_id, number LIMIT 500 ${lock}) AS waiting) AS turns
-  ORDER BY turn, at, "userId" LIMIT $1`;
+const TAKE = readStatement(new URL('sql/take-changes.sql', import.meta.url));
+const TAKE_ALONE = readStatement(new URL('sql/take-changes-alone.sql', import.meta.url));
+const LOCK = readStatement(new URL('sql/lock-reports.sql', import.meta.url));
+const MARK = readStatement(new URL('sql/mark-changes.sql', import.meta.url));
+const MARK_OF_PERSON = readStatement(new URL('sql/mark-changes-of-person.sql', import.meta.url));
+const FIND_LATEST = readStatement(new URL('sql/find-latest-readings.sql', import.meta.url));
+const FIND_LATEST_OF_PERSON = readStatement(
+  new URL('sql/find-latest-readings-of-person.sql', import.meta.url),
+);
+const MEASURE = readStatement(new URL('sql/measure-outbox.sql', import.meta.url));
 
-/** Other instances pass over the rows that one is claiming. */
-const TAKE = toTake('FOR UPDATE SKIP LOCKED');
-/** Citus locks no rows of several servers, so one instance claims at a time. */
-const TAKE_ALONE = toTake('');
-const BE_ALONE =
-  "SELECT pg_try_advisory_xact_lock(hashtextextended('health-data change reports', 0)) AS alone";
-
-// A category without readings of this change has changed again since; the later change reports it.
-const toFindLatest = (person: string) => `
-  SELECT taken.user_id AS "userId", taken.number, taken.category, taken.at, latest.start_at AS "latestReadingAt"
-  FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::text[]) AS taken(user_id, number, at, category)
-  CROSS JOIN LATERAL (
-    SELECT greatest(
-      (SELECT max(r.start_at) FROM reading r
-       WHERE r.user_id = ${person} AND r.category = taken.category AND r.change_number = taken.number
-         AND r.change_number >= 0),
-      (SELECT max(d.start_at) FROM deleted_reading d
-       WHERE d.user_id = ${person} AND d.category = taken.category AND d.change_number = taken.number)
-    ) AS start_at
-  ) latest
-  WHERE latest.start_at IS NOT NULL`;
-
-const FIND_LATEST = toFindLatest('taken.user_id');
-const FIND_LATEST_OF_ONE = toFindLatest('$5');
-
-type Assignment = 'reported = true' | 'claimed_until = NULL' | typeof CLAIMED;
+/** Whether changes are reported, and for how long one instance claims them. */
+type Mark = readonly [reported: boolean, claimed: string | null];
 
 /** Longer than a report of a full batch takes; a report that takes longer may be repeated by another instance. */
-const CLAIMED = "claimed_until = statement_timestamp() + interval '2 minutes'";
-
-// In the order of the index of waiting changes. The limit bounds the cost.
-const MEASURE = `
-  SELECT count(*)::int AS rows,
-    coalesce(greatest(extract(epoch FROM statement_timestamp() - min(at)), 0), 0)::double precision AS "oldestSeconds"
-  FROM (SELECT at FROM reading_change WHERE NOT reported ORDER BY at, user_id, number LIMIT 10000) AS waiting`;
+const CLAIMED: Mark = [false, '2 minutes'];
+const RELEASED: Mark = [false, null];
+const REPORTED: Mark = [true, null];
 
 interface TakenChange {
   readonly userId: string;
@@ -117,13 +91,18 @@ export type ChangeOutbox = ReturnType<typeof createChangeOutbox>;
 
 /** The changes in table `reading_change` that are not marked as reported. */
 export function createChangeOutbox(pool: pg.Pool, { distributed } = ONE_SERVER) {
-  const set = distributed ? setEach : setAll;
+  const mark = distributed ? markEach : markAll;
+  const find = distributed ? findEach : findAll;
+  const take = async (client: pg.ClientBase, limit: number): Promise<TakenChange[]> => {
+    if (!distributed) return queryRows(client, TAKE, limit);
+    const [lock] = await queryRows<{ alone: boolean }>(client, LOCK);
+    return lock?.alone ? queryRows(client, TAKE_ALONE, limit) : [];
+  };
   const claim = (limit: number) =>
     transact(pool, 'BEGIN', async (client) => {
-      if (distributed && !(await client.query(BE_ALONE)).rows[0].alone) return [];
-      const { rows } = await client.query<TakenChange>(distributed ? TAKE_ALONE : TAKE, [limit]);
-      await set(client, CLAIMED, rows);
-      return rows;
+      const taken = await take(client, limit);
+      await mark(client, CLAIMED, taken);
+      return taken;
     });
   return {
     /**
@@ -135,26 +114,22 @@ export function createChangeOutbox(pool: pg.Pool, { distributed } = ONE_SERVER) 
       const taken = await claim(limit);
       const waiting = new Set(taken);
       const done = async (told: readonly TakenChange[]) => {
-        await set(pool, 'reported = true', told);
+        await mark(pool, REPORTED, told);
         for (const change of told) waiting.delete(change);
       };
       try {
-        await reportAll(taken, await (distributed ? findEach : findAll)(pool, taken), {
-          report,
-          onRefused,
-          done,
-        });
+        await reportAll(taken, await find(pool, taken), { report, onRefused, done });
       } catch (error) {
         // Else the next run would pass them over.
-        await set(pool, 'claimed_until = NULL', [...waiting]).catch(() => undefined);
+        await mark(pool, RELEASED, [...waiting]).catch(() => undefined);
         throw error;
       }
       return taken.length;
     },
     /** Counts transactions up to 10,000. */
     async measure(): Promise<OutboxState> {
-      const { rows } = await pool.query<OutboxState>(MEASURE);
-      return rows[0] ?? { rows: 0, oldestSeconds: 0 };
+      const [state] = await queryRows<OutboxState>(pool, MEASURE);
+      return state ?? { rows: 0, oldestSeconds: 0 };
     },
   };
 }
@@ -191,30 +166,28 @@ async function reportAll(
 
 type Queryable = pg.ClientBase | pg.Pool;
 
-async function setAll(client: Queryable, assignment: Assignment, taken: readonly TakenChange[]) {
-  const text = `UPDATE reading_change c SET ${assignment} FROM unnest($1::text[], $2::bigint[]) AS taken(user_id, number)
-    WHERE c.user_id = taken.user_id AND c.number = taken.number`;
-  await client.query(text, [taken.map(({ userId }) => userId), taken.map(({ number }) => number)]);
+async function markAll(database: Queryable, mark: Mark, taken: readonly TakenChange[]) {
+  const [users, numbers] = [taken.map(({ userId }) => userId), taken.map(({ number }) => number)];
+  await runStatement(database, MARK, users, numbers, ...mark);
 }
 
 /** The same with statements that address one person each. */
-async function setEach(client: Queryable, assignment: Assignment, taken: readonly TakenChange[]) {
-  const text = `UPDATE reading_change SET ${assignment} WHERE user_id = $1 AND number = ANY ($2)`;
+async function markEach(database: Queryable, mark: Mark, taken: readonly TakenChange[]) {
   for (const [userId, own] of byPerson(taken)) {
-    await client.query(text, [userId, own.map(({ number }) => number)]);
+    const numbers = own.map(({ number }) => number);
+    await runStatement(database, MARK_OF_PERSON, userId, numbers, ...mark);
   }
 }
 
 /** What is to be reported of the changes. */
-async function findAll(pool: pg.Pool, taken: readonly TakenChange[]): Promise<LatestChange[]> {
-  return (await pool.query<LatestChange>(FIND_LATEST, toColumns(taken))).rows;
+function findAll(pool: pg.Pool, taken: readonly TakenChange[]): Promise<LatestChange[]> {
+  return queryRows(pool, FIND_LATEST, ...toColumns(taken));
 }
 
 async function findEach(pool: pg.Pool, taken: readonly TakenChange[]): Promise<LatestChange[]> {
   const latest: LatestChange[] = [];
   for (const [userId, own] of byPerson(taken)) {
-    const values = [...toColumns(own), userId];
-    latest.push(...(await pool.query<LatestChange>(FIND_LATEST_OF_ONE, values)).rows);
+    latest.push(...(await queryRows<LatestChange>(pool, FIND_LATEST_OF_PERSON, ...toColumns(own), userId)));
   }
   return latest;
 }

@@ -2,6 +2,7 @@ import { withinCalendar } from '@phds/catalog/instants';
 import { createTurns, type Turns } from '@phds/service-kit/batcher';
 import { notFound } from '@phds/service-kit/errors';
 import { toHalf } from '@phds/service-kit/postgres/postgres';
+import { readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 
 /**
@@ -39,6 +40,9 @@ export interface ImportName {
   readonly digest: string;
 }
 
+const LOCK_PERSON = readStatement(new URL('sql/lock-person.sql', import.meta.url));
+const FIND_IMPORT = readStatement(new URL('sql/find-import.sql', import.meta.url));
+
 /**
  * Runs a transaction that does not overlap with other writes of the same user. Concurrent importers of one user wait for each
  * other, which avoids deadlocks and keeps counts correct. Throws NOT_FOUND if the write belongs to an import (`during`) that does not
@@ -51,7 +55,7 @@ export function writeForUser<T>(
   during?: ImportName,
 ): Promise<T> {
   const work = async (client: pg.PoolClient) => {
-    await client.query("SELECT pg_advisory_xact_lock(hashtextextended('health-data ' || $1, 0))", [userId]);
+    await runStatement(client, LOCK_PERSON, userId);
     if (during !== undefined) await requireImport(client, userId, during);
     return write(client);
   };
@@ -100,9 +104,13 @@ async function requireImport(
   userId: string,
   { format, digest }: ImportName,
 ): Promise<void> {
-  const text = 'SELECT FROM import WHERE user_id = $1 AND format = $2 AND digest = $3';
-  const known = await client.query({ name: 'require-import', text, values: [userId, format, digest] });
-  if (known.rowCount === 0) throw notFound('There is no such import.');
+  const known = await runStatement(client, FIND_IMPORT, userId, format, digest);
+  if (known === 0) throw notFound('There is no such import.');
+}
+
+/** Whether a statement failed because Postgres does not know its time zone. */
+export function isUnknownZone(error: unknown): boolean {
+  return (error as { code?: unknown }).code === '22023';
 }
 
 /** Converts the text of a timestamptz in a UTC session to RFC 3339 with milliseconds: `2025-01-02 03:04:05.6+00`. */

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '@phds/service-kit/errors';
-import { readStatement } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { ONE_SERVER, writeForUser } from './database.ts';
 import { refreshQuarters, TYPES_BY_END, type Written } from './quarters.ts';
 
 const ERASE_READINGS = readStatement(new URL('sql/erase-readings.sql', import.meta.url));
+const LIST_UNDECIDED = readStatement(new URL('sql/citus/list-undecided.sql', import.meta.url));
 
 /**
  * Every table with rows of a person, in deletion order; a test compares it with the schema. Imports come first, so that running
@@ -57,12 +58,6 @@ export function createUserEraser(pool: pg.Pool, pieceRows = PIECE_ROWS, { distri
   };
 }
 
-// A server that is away has no rows that could be deleted now.
-const UNDECIDED = `
-  SELECT string_to_array(result, ' ') AS ids
-  FROM run_command_on_workers($$SELECT string_agg(gid, ' ') FROM pg_prepared_xacts WHERE database = current_database()$$)
-  WHERE success AND result <> ''`;
-
 const DECISION_LIMIT_MS = 5_000;
 const DECISION_POLL_MS = 50;
 
@@ -71,7 +66,8 @@ const DECISION_POLL_MS = 50;
  * before it does; it would restore what is erased now. Throws UNAVAILABLE if that takes long.
  */
 async function untilDecided(client: pg.ClientBase): Promise<void> {
-  const list = async () => (await client.query<{ ids: string[] }>(UNDECIDED)).rows.flatMap(({ ids }) => ids);
+  const list = async () =>
+    (await queryRows<{ ids: string[] }>(client, LIST_UNDECIDED)).flatMap(({ ids }) => ids);
   const begun = await list();
   const deadline = performance.now() + DECISION_LIMIT_MS;
   for (let left = begun; left.some((id) => begun.includes(id)); left = await list()) {
@@ -99,16 +95,11 @@ async function eraseRows(
   limit: number,
 ): Promise<number> {
   if (table === 'reading') {
-    const values = [userId, TYPES_BY_END, limit];
-    const { rows } = await client.query<Written>({ ...ERASE_READINGS, values });
-    for (const written of rows) await refreshQuarters(client, userId, written);
-    return rows[0]?.number ?? 0;
+    const [written] = await queryRows<Written>(client, ERASE_READINGS, userId, TYPES_BY_END, limit);
+    if (written !== undefined) await refreshQuarters(client, userId, written);
+    return written?.number ?? 0;
   }
-  const { rowCount } =
-    table === 'import'
-      ? await client.query(`DELETE FROM ${table} WHERE user_id = $1`, [userId])
-      : await client.query(toPieceDeletion(table), [userId, limit]);
-  return rowCount ?? 0;
+  return (await client.query(toPieceDeletion(table), [userId, limit])).rowCount ?? 0;
 }
 
 /**
@@ -116,7 +107,12 @@ async function eraseRows(
  * without that lock. An update moves a row, and a deletion by ctid that waited for it skips the row, so these are deleted by key.
  */
 function toPieceDeletion(table: (typeof USER_TABLES)[number]): string {
-  const some = (column: string) =>
-    `${column} = ANY (ARRAY(SELECT ${column} FROM ${table} WHERE user_id = $1 LIMIT $2))`;
-  return `DELETE FROM ${table} WHERE user_id = $1 AND ${some(table === 'reading_change' ? 'number' : 'ctid')}`;
+  const column = KEYS[table] ?? 'ctid';
+  return `DELETE FROM ${table} WHERE user_id = $1
+    AND ${column} = ANY (ARRAY(SELECT ${column} FROM ${table} WHERE user_id = $1 LIMIT $2))`;
 }
+
+const KEYS: { readonly [Table in (typeof USER_TABLES)[number]]?: string } = {
+  import: 'digest',
+  reading_change: 'number',
+};

@@ -7,7 +7,7 @@ import {
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest, notFound, type Violation } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
-import { readStatement } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import type { ImportName } from './database.ts';
 import type { Profiles } from './profiles.ts';
@@ -124,23 +124,9 @@ const STATE_MESSAGES = {
 type StoredState = keyof typeof STATE_MESSAGES;
 
 const START = readStatement(new URL('sql/start-import.sql', import.meta.url));
-
-const REPORT = `
-  WITH known AS (SELECT 1 FROM import WHERE user_id = $1 AND format = $2 AND digest = $3),
-  kept AS (
-    UPDATE import SET position = $5, report = $6, state = $7, reported_at = $8
-    WHERE user_id = $1 AND format = $2 AND digest = $3
-      AND run = $4 AND state <> 'finished' AND ($7 = 'finished' OR position <= $5)
-  )
-  SELECT count(*)::int AS known FROM known`;
-
-const LIST = `
-  SELECT format, digest, size, state, report, started_at, reported_at FROM import WHERE user_id = $1
-  ORDER BY started_at DESC, format, digest LIMIT $2`;
-
-// The literal lets the planner use import_running_idx.
-const COUNT_RUNNING = `
-  SELECT count(*)::int AS running FROM import WHERE state = 'running' AND reported_at >= $1`;
+const REPORT = readStatement(new URL('sql/report-import.sql', import.meta.url));
+const LIST = readStatement(new URL('sql/list-imports.sql', import.meta.url));
+const COUNT_RUNNING = readStatement(new URL('sql/count-running-imports.sql', import.meta.url));
 
 interface ListedRow {
   readonly format: string;
@@ -148,8 +134,8 @@ interface ListedRow {
   readonly size: string;
   readonly state: StoredState;
   readonly report: string;
-  readonly started_at: Date;
-  readonly reported_at: Date;
+  readonly startedAt: Date;
+  readonly reportedAt: Date;
 }
 
 export type Imports = ReturnType<typeof createImports>;
@@ -163,12 +149,13 @@ export function createImports(pool: pg.Pool) {
      * starts a new run at the beginning.
      */
     async start(key: ImportKey, size: bigint, again: boolean, now: Date): Promise<ImportProgress> {
-      const values = [...keyOf(key), size, again, now.toISOString()];
-      const { rows } = await pool.query<{ run: number; position: string; report: string }>({
-        ...START,
-        values,
-      });
-      const { run = 1, position = '0', report = '' } = rows[0] ?? {};
+      const values = [...keyOf(key), size, again, now];
+      const [started] = await queryRows<{ run: number; position: string; report: string }>(
+        pool,
+        START,
+        ...values,
+      );
+      const { run = 1, position = '0', report = '' } = started ?? {};
       return { run, position: BigInt(position), report };
     },
     /**
@@ -181,26 +168,22 @@ export function createImports(pool: pg.Pool) {
       state: StoredState,
       now: Date,
     ): Promise<boolean> {
-      const values = [...keyOf(key), run, position, report, state, now.toISOString()];
-      const { rows } = await pool.query<{ known: number }>(REPORT, values);
-      return rows[0]?.known === 1;
+      return (await runStatement(pool, REPORT, ...keyOf(key), run, position, report, state, now)) === 1;
     },
     /** Running imports that have reported since then. */
     async countRunning(since: Date): Promise<number> {
-      const { rows } = await pool.query<{ running: number }>(COUNT_RUNNING, [since.toISOString()]);
-      return rows[0]?.running ?? 0;
+      const [counted] = await queryRows<{ running: number }>(pool, COUNT_RUNNING, since);
+      return counted?.running ?? 0;
     },
     /** The latest first. */
     async list(userId: string, limit: number) {
-      const { rows } = await pool.query<ListedRow>(LIST, [userId, limit]);
-      return rows.map(({ format, digest, size, state, report, started_at, reported_at }) => ({
-        format,
-        digest,
-        size: BigInt(size),
-        state: STATE_MESSAGES[state],
-        report,
-        startedAt: timestampFromDate(started_at),
-        reportedAt: timestampFromDate(reported_at),
+      const rows = await queryRows<ListedRow>(pool, LIST, userId, limit);
+      return rows.map((row) => ({
+        ...row,
+        size: BigInt(row.size),
+        state: STATE_MESSAGES[row.state],
+        startedAt: timestampFromDate(row.startedAt),
+        reportedAt: timestampFromDate(row.reportedAt),
       }));
     },
   };

@@ -6,7 +6,7 @@ import type {
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
-import { readStatement, type Statement } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement, type Statement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import {
   checkBatch,
@@ -181,8 +181,7 @@ export function createReadingWriter(pool: pg.Pool, pieceReadings = PIECE_READING
 
 function runIn(client: pg.PoolClient, userId: string): Run {
   return async (statement, values) => {
-    const { rows } = await client.query<Written>({ ...statement, values: [userId, TYPES_BY_END, ...values] });
-    const [written] = rows;
+    const [written] = await queryRows<Written>(client, statement, userId, TYPES_BY_END, ...values);
     if (written === undefined) throw new Error('the statement returned no row');
     await refreshQuarters(client, userId, written);
     return written;
@@ -198,11 +197,8 @@ async function deletePiece(
   limit: number,
 ): Promise<{ number: number; next: Place | null }> {
   const end = upperBound(range.to);
-  const found = await client.query<Place>({
-    ...FIND_NEXT_PIECE,
-    values: [userId, metric, from.startAt, from.id, end, limit],
-  });
-  const next = found.rows[0] ?? null;
+  const place = [metric, from.startAt, from.id];
+  const [next = null] = await queryRows<Place>(client, FIND_NEXT_PIECE, userId, ...place, end, limit);
   const to = next ?? { startAt: end, id: FIRST_ID };
   const values = [metric, source, from.startAt, from.id, to.startAt, to.id];
   const { number } = await runIn(client, userId)(DELETE_PIECE, values);

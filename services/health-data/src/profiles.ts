@@ -4,9 +4,9 @@ import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
 import { BLOOD_TYPES, type BloodType, GENDERS, type Gender } from '@phds/catalog/wire-names';
 import { invalidRequest, type Violation } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
-import { readStatement } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import { type ImportName, writeForUser } from './database.ts';
+import { type ImportName, isUnknownZone, writeForUser } from './database.ts';
 import { type Answer, toObjectAnswer } from './document.ts';
 import type { DataRequest } from './request.ts';
 
@@ -69,19 +69,12 @@ export function toSlice(query: { readonly page: number; readonly pageSize: numbe
   return { limit: query.pageSize, offset: Math.min((query.page - 1) * query.pageSize, MAX_OFFSET) };
 }
 
-interface ProfileRow {
-  readonly name: string | null;
-  readonly gender: Gender | null;
-  readonly date_of_birth: string | null;
-  readonly blood_type: BloodType | null;
-}
-
-const PROFILE = 'SELECT name, gender, date_of_birth::text, blood_type FROM profile WHERE user_id = $1';
-const ZONE = 'SELECT time_zone FROM profile WHERE user_id = $1';
+const FIND = readStatement(new URL('sql/find-profile.sql', import.meta.url));
+const FIND_ZONE = readStatement(new URL('sql/find-time-zone.sql', import.meta.url));
+const TRY_ZONE = readStatement(new URL('sql/try-zone.sql', import.meta.url));
+const PUT = readStatement(new URL('sql/put-profile.sql', import.meta.url));
 
 type Columns = Omit<ProfileChanges, 'defaultTimeZone'>;
-
-const PUT = readStatement(new URL('sql/put-profile.sql', import.meta.url));
 
 /** Column of every field, in the order of the values of the statement. */
 const COLUMNS: { readonly [Field in keyof Columns]-?: string } = {
@@ -100,62 +93,45 @@ export function createProfiles(pool: pg.Pool) {
   return {
     /** Null when nothing is known. */
     async find(userId: string): Promise<Profile | null> {
-      const { rows } = await pool.query<ProfileRow>({ name: 'profile', text: PROFILE, values: [userId] });
-      const [row] = rows;
-      if (row === undefined) return null;
-      const { name, gender, date_of_birth: dateOfBirth, blood_type: bloodType } = row;
-      return { name, gender, dateOfBirth, bloodType };
+      const [profile] = await queryRows<Profile>(pool, FIND, userId);
+      return profile ?? null;
     },
-    /** The user's zone; null if none is set. Every read limited by a grant starts with this query, so it is as cheap as possible. */
-    async findTimeZone(userId: string): Promise<string | null> {
-      const { rows } = await pool.query<{ time_zone: string | null }>({
-        name: 'time-zone',
-        text: ZONE,
-        values: [userId],
-      });
-      return rows[0]?.time_zone ?? null;
-    },
+    /** The user's zone; null if none is set. */
+    findTimeZone: (userId: string) => findZone(pool, userId),
     /** Sets the present fields and keeps the rest. Throws INVALID_REQUEST for a zone that the database does not know. */
     async put(
       userId: string,
       { defaultTimeZone, ...given }: ProfileChanges,
       during?: ImportName,
     ): Promise<void> {
+      if (!(await isKnownZone(pool, given.timeZone)))
+        throw invalidRequest('timeZone', 'must be a time zone that the database knows');
+      const hasDefault = Boolean(defaultTimeZone) && (await isKnownZone(pool, defaultTimeZone));
       const write = async (client: pg.PoolClient) => {
-        if (typeof given.timeZone === 'string') await checkZone(client, given.timeZone);
-        const changes = { ...(await toDefault(client, userId, defaultTimeZone)), ...given };
+        const isDefault = hasDefault && (await findZone(client, userId)) === null;
+        const changes: Columns = { ...(isDefault ? { timeZone: defaultTimeZone } : {}), ...given };
         const columns = FIELDS.filter((field) => field in changes).map((field) => COLUMNS[field]);
-        await client.query({ ...PUT, values: [userId, ...FIELDS.map((field) => changes[field]), columns] });
+        await runStatement(client, PUT, userId, ...FIELDS.map((field) => changes[field]), columns);
       };
       await writeForUser(pool, userId, write, during);
     },
   };
 }
 
-const UNKNOWN_ZONE = '22023';
-
-/** The change that a default zone causes: none if the user has a zone, or if nothing could be summarised in it. */
-async function toDefault(
-  client: pg.ClientBase,
-  userId: string,
-  timeZone: string | null | undefined,
-): Promise<Columns> {
-  if (timeZone === null || timeZone === undefined) return {};
-  const own = await client.query('SELECT FROM profile WHERE user_id = $1 AND time_zone IS NOT NULL', [
-    userId,
-  ]);
-  if (own.rowCount !== 0) return {};
-  const known = await client.query('SELECT FROM pg_timezone_names WHERE lower(name) = lower($1)', [timeZone]);
-  return known.rowCount === 0 ? {} : { timeZone };
+async function findZone(database: pg.Pool | pg.ClientBase, userId: string): Promise<string | null> {
+  const [row] = await queryRows<{ time_zone: string | null }>(database, FIND_ZONE, userId);
+  return row?.time_zone ?? null;
 }
 
-/** Postgres may lack a zone that JavaScript knows; nothing could be summarised in it. */
-async function checkZone(client: pg.ClientBase, timeZone: string): Promise<void> {
+/** Whether Postgres knows a zone, if one is given. It may lack one that JavaScript knows; nothing could be summarised in it. */
+async function isKnownZone(pool: pg.Pool, timeZone: string | null | undefined): Promise<boolean> {
+  if (timeZone === null || timeZone === undefined) return true;
   try {
-    await client.query('SELECT timezone($1, now())', [timeZone]);
+    await runStatement(pool, TRY_ZONE, timeZone);
+    return true;
   } catch (error) {
-    if ((error as { code?: unknown }).code !== UNKNOWN_ZONE) throw error;
-    throw invalidRequest('timeZone', 'must be a time zone that the database knows');
+    if (isUnknownZone(error)) return false;
+    throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 import { METRICS, type Metric } from '@phds/catalog/metrics';
-import { readStatement } from '@phds/service-kit/postgres/sql';
+import { readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 
 // Summaries are made from quarter hours of UTC, by type and source: every zone's hours and days begin at a whole quarter hour. The transaction
@@ -39,5 +39,5 @@ export async function refreshQuarters(
   { types, quarters, sources }: Written,
 ): Promise<void> {
   if (types === null) return;
-  await client.query({ ...REFRESH, values: [userId, TYPES_BY_END, ...RANGES, types, quarters, sources] });
+  await runStatement(client, REFRESH, userId, TYPES_BY_END, ...RANGES, types, quarters, sources);
 }

@@ -3,7 +3,7 @@ import type { MetricKey } from '@phds/catalog/metrics';
 import { CURSOR_EXPIRED_DETAIL } from '@phds/catalog/problems';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
-import { readStatement } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import {
   type ChangeCursor,
@@ -218,11 +218,7 @@ export function createReadingChanges(pool: pg.Pool, searchMax = SEARCH_MAX) {
   return {
     /** The place before the first change at this time or later. */
     async findPlace(userId: string, at: Date): Promise<ChangePlace> {
-      const { rows } = await pool.query<{ number: string; at: Date }>({
-        ...BEFORE,
-        values: [userId, lowerBound(at)],
-      });
-      const [row] = rows;
+      const [row] = await queryRows<{ number: string; at: Date }>(pool, BEFORE, userId, lowerBound(at));
       return row === undefined
         ? START
         : { seen: { number: Number(row.number), at: row.at.getTime() }, item: null };

@@ -2,7 +2,7 @@ import type { EndpointId } from '@phds/catalog/endpoints';
 import type { TimeBounds } from '@phds/catalog/fhir/dates';
 import { withinCalendar } from '@phds/catalog/instants';
 import { type AppError, notFound } from '@phds/service-kit/errors';
-import { toColumnName } from '@phds/service-kit/postgres/sql';
+import { readStatement, runStatement, toColumnName } from '@phds/service-kit/postgres/sql';
 import pg from 'pg';
 import { lowerBound, upperBound } from './database.ts';
 import { formatWithOffset, midnightUtc } from './dates.ts';
@@ -182,6 +182,8 @@ function presentFields(kind: HealthRecordKind, record: object): object {
   return Object.fromEntries(shown);
 }
 
+const FIND_MEDICATION = readStatement(new URL('sql/find-medication.sql', import.meta.url));
+
 export type HealthRecords = ReturnType<typeof createHealthRecords>;
 
 /** Reads records. Stored values were validated, so their codes are those of the catalog. */
@@ -211,11 +213,8 @@ export function createHealthRecords(pool: pg.Pool) {
      * Kinds without a full date ignore both. Unlike apps, the person gets doses of medications that they do not have, too.
      */
     listHeld: (kind: HealthRecordKind, query: HeldQuery) => listHeld(pool, kind, query),
-    async hasMedication(userId: string, id: string): Promise<boolean> {
-      const text = 'SELECT FROM medication WHERE user_id = $1 AND id = $2';
-      const { rowCount } = await pool.query({ name: 'has-medication', text, values: [userId, id] });
-      return rowCount !== 0;
-    },
+    hasMedication: async (userId: string, id: string): Promise<boolean> =>
+      (await runStatement(pool, FIND_MEDICATION, userId, id)) > 0,
   };
 }
 

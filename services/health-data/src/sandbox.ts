@@ -12,6 +12,7 @@ import { SandboxDataChange, SandboxService } from '@phds/contracts/phds/healthda
 import type { Turns } from '@phds/service-kit/batcher';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
+import { queryRows, readStatement } from '@phds/service-kit/postgres/sql';
 import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
 import type { PutResult } from './batches.ts';
@@ -58,7 +59,7 @@ const RECORDS_AT_ONCE = 500;
 export function createPreparation(parts: SandboxParts, turns: Turns): (userId: string) => Promise<void> {
   const running = new Map<string, Promise<void>>();
   const prepare = async (userId: string) => {
-    if (await parts.people.hasProfile(userId)) return;
+    if ((await parts.profiles.find(userId)) !== null) return;
     await turns(userId, () => storeLife(parts, userId, parts.makeUp(userId, parts.clock.now())));
   };
   return (userId) => {
@@ -144,12 +145,7 @@ function isWritten({ inserted, updated }: { inserted: number; updated: number })
   return inserted + updated > 0;
 }
 
-const HAS_PROFILE = 'SELECT FROM profile WHERE user_id = $1';
-
-const FIND_NEWEST = `
-  SELECT id, type, start_at AS start, end_at AS "end", value, source FROM reading
-  WHERE user_id = $1 AND category = $2 AND value IS NOT NULL
-  ORDER BY start_at DESC, id DESC LIMIT 1`;
+const FIND_NEWEST = readStatement(new URL('sql/find-newest-reading.sql', import.meta.url));
 
 interface NewestRow {
   readonly id: string;
@@ -165,14 +161,12 @@ type SandboxPeople = ReturnType<typeof createSandboxPeople>;
 /** What the sandbox asks about people's data. */
 export function createSandboxPeople(pool: pg.Pool) {
   return {
-    hasProfile: async (userId: string) => (await pool.query(HAS_PROFILE, [userId])).rowCount === 1,
     /** The newest reading of a category that has a value, with its row id; null if there is none. */
     async findNewest(
       userId: string,
       category: Category,
     ): Promise<(ReadingDraft & { readonly id: string; readonly value: number }) | null> {
-      const { rows } = await pool.query<NewestRow>(FIND_NEWEST, [userId, category]);
-      const [row] = rows;
+      const [row] = await queryRows<NewestRow>(pool, FIND_NEWEST, userId, category);
       if (row === undefined) return null;
       const { id, value, source } = row;
       const times = { start: timestampFromDate(row.start), end: timestampFromDate(row.end) };

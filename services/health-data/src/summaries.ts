@@ -6,10 +6,11 @@ import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { toHalf } from '@phds/service-kit/postgres/postgres';
 import { readStatement, type Statement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import { lowerBound, readWithin, upperBound } from './database.ts';
+import { isUnknownZone, lowerBound, readWithin, upperBound } from './database.ts';
 import { formatWithOffset, offsetMinutesAt } from './dates.ts';
 import { type Answer, type Page, type Slice, toListAnswer, toTimedObjectAnswer } from './document.ts';
 import { findOwnWindow, findSince, type Profiles, toSlice } from './profiles.ts';
+import { countReadings } from './reading-counts.ts';
 import type { DataRequest } from './request.ts';
 import { INVERTED, isInvertedIn, notBefore, type Range, splitRange, toInstantsIn } from './window.ts';
 
@@ -132,10 +133,6 @@ const SCANS = 4;
 const LARGE_MS = 2 * 366 * 86_400_000;
 const LARGE_READINGS = 300_000;
 
-const COUNT = `
-  SELECT coalesce(sum(count), 0)::float8 AS total FROM reading_count
-  WHERE user_id = $1 AND type = ANY($2::text[]) AND span = $3 AND start_at >= $4::timestamptz`;
-
 export type Summaries = ReturnType<typeof createSummaries>;
 
 /**
@@ -151,9 +148,7 @@ export function createSummaries(pool: pg.Pool, limits: ScanLimits, reads?: Turns
   const isLarge = async ({ userId, metrics, range, since }: SummaryQuery) => {
     const { from, to } = notBefore(range, since);
     if (from !== null && to !== null && to.getTime() - from.getTime() <= LARGE_MS) return false;
-    const values = [userId, metrics, from === null ? 'all' : 'day', lowerBound(from)];
-    const { rows } = await pool.query<{ total: number }>({ name: 'count-summarised', text: COUNT, values });
-    return (rows[0]?.total ?? 0) > LARGE_READINGS;
+    return (await countReadings(pool, userId, metrics, from)) > LARGE_READINGS;
   };
   const ask = async <Row extends pg.QueryResultRow>(query: SummaryQuery, statement: SummaryStatement) => {
     const { askedBy } = query;
@@ -180,14 +175,12 @@ export function createSummaries(pool: pg.Pool, limits: ScanLimits, reads?: Turns
   };
 }
 
-const UNKNOWN_ZONE = '22023';
-
 /** Postgres may lack a zone that JavaScript knows; that is an invalid parameter, not an internal error. */
 async function asked<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    if ((error as { code?: unknown }).code !== UNKNOWN_ZONE) throw error;
+    if (!isUnknownZone(error)) throw error;
     throw invalidRequest('timeZone', 'is not a known time zone');
   }
 }

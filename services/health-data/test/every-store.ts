@@ -67,7 +67,6 @@ export async function writeAll({
   recordWriter,
   imports,
   outbox,
-  people,
 }: Stores): Promise<void> {
   const reading = {
     metric: getMetric('heart-rate'),
@@ -79,7 +78,6 @@ export async function writeAll({
   const sleep = { ...reading, metric: getMetric('sleep-core'), id: randomUUID() };
   const steps = { ...reading, metric: getMetric('steps'), id: randomUUID() };
   const importKey = { userId: USER, format: 'fhir', digest: '0'.repeat(64) };
-  await people.hasProfile(USER);
   await imports.start(importKey, 1n, false, AT);
   await imports.report(importKey, { run: 1, position: 0n, report: '{}' }, 'running', AT);
   await profiles.put(USER, { name: 'Ada', defaultTimeZone: 'Europe/Berlin' }, importKey);

@@ -161,8 +161,8 @@ describe('the preparation of a person', () => {
     const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
     const ports: Partial<SandboxParts> = {
       clock: new FakeClock(),
-      people: { hasProfile: async () => false, findNewest: async () => null },
-      profiles: { put: () => finished } as unknown as SandboxParts['profiles'],
+      people: { findNewest: async () => null },
+      profiles: { find: async () => null, put: () => finished } as unknown as SandboxParts['profiles'],
       makeUp: (userId) => {
         begun.push(userId);
         return { profile: { name: userId }, readings: [], records: [] };

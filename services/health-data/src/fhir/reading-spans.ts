@@ -5,6 +5,7 @@ import { type MetricKey, metricsOfCategory } from '@phds/catalog/metrics';
 import { readStatement, type Statement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { lowerBound, ONE_SERVER, TEXT_ROWS, toTimestamp, upperBound } from '../database.ts';
+import { countReadings } from '../reading-counts.ts';
 import { byCategoryOrType, type Reading, sharingStatements } from '../readings.ts';
 
 /** A stored reading with its end; null if it is the start. */
@@ -43,10 +44,6 @@ const TOO_MANY = COUNTED_MAX + 1;
 
 /** Rows of a newest search: twice as many for halves of blood pressures, and one more tells whether there is a next page. */
 const NEWEST_ROWS = 2 * (NEWEST_COUNT + 1);
-
-const KEPT_COUNT = `
-  SELECT coalesce(sum(count), 0)::float8 AS total FROM reading_count
-  WHERE user_id = $1 AND type = ANY($2::text[]) AND span = 'all' AND start_at = '-infinity'`;
 
 export type ReadingSpans = ReturnType<typeof createReadingSpans>;
 
@@ -88,8 +85,7 @@ export function createReadingSpans(
       const counted = await ask(COUNT[rest.by], [...toValues(rest), BLOOD_PRESSURE, TOO_MANY]);
       if (counted === null || types === null) return counted === null ? null : Number(counted);
       const single = types.filter((type) => !isPaired(type));
-      const { rows } = await pool.query<{ total: number }>(KEPT_COUNT, [query.userId, single]);
-      return Number(counted) + (rows[0]?.total ?? 0);
+      return Number(counted) + (await countReadings(pool, query.userId, single, null));
     },
   };
 }
