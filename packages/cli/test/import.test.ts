@@ -78,7 +78,7 @@ function countingImporter(before: (position: number) => void = () => undefined):
           handOver(sink, position);
           await sink.reached(position + PIECE);
         }
-        sink.profile({ gender: 'other' });
+        sink.take({ kind: 'profile', facts: { gender: 'other' } }, '', '');
       },
       [Symbol.asyncDispose]: async () => undefined,
     }),
@@ -87,8 +87,8 @@ function countingImporter(before: (position: number) => void = () => undefined):
 
 function handOver(sink: ImportSink, from: number): void {
   for (let index = from; index < from + PIECE; index += 1) {
-    if (index % 100 > 0) sink.leftOut('Item', 'is no reading');
-    else sink.reading(readingAt(index), `item ${index}`);
+    if (index % 100 > 0) sink.take({ kind: 'left-out', reason: 'is no reading' }, 'Item', '');
+    else sink.take({ kind: 'reading', reading: readingAt(index) }, '', `item ${index}`);
   }
 }
 

@@ -44,10 +44,15 @@ function condition(key: string, name = 'Asthma'): ImportedHealthRecord {
   };
 }
 
+const put = (run: ImportRun, item: ImportedReading | ImportedHealthRecord, origin: string) =>
+  'record' in item
+    ? run.take({ kind: 'record', record: item }, item.label, origin)
+    : run.take({ kind: 'reading', reading: item }, item.type, origin);
+
 /** Adds consecutive minutes, each with its number as origin and position. */
 async function addMinutes(run: ImportRun, count: number): Promise<void> {
   for (let minute = 0; minute < count; minute += 1) {
-    run.reading(reading(minute), String(minute));
+    put(run, reading(minute), String(minute));
     await run.reached(minute + 1);
   }
 }
@@ -64,8 +69,8 @@ describe('sending in batches', () => {
     const text = 'é'.repeat(4_000);
     const unit = 'ü'.repeat(4_000);
     const run = await send((run) => {
-      for (let index = 0; index < 600; index += 1) run.record(condition(`c${index}`, text), String(index));
-      for (let minute = 0; minute < 600; minute += 1) run.reading(reading(minute, { unit }), String(minute));
+      for (let index = 0; index < 600; index += 1) put(run, condition(`c${index}`, text), String(index));
+      for (let minute = 0; minute < 600; minute += 1) put(run, reading(minute, { unit }), String(minute));
     });
     expect([service.records.size, service.readings.size]).toEqual([600, 600]);
     expect(Math.max(...service.batchSizes)).toBeLessThanOrEqual(131);
@@ -75,10 +80,10 @@ describe('sending in batches', () => {
   test('an item too large for any batch is refused, and the import continues', async () => {
     const text = 'x'.repeat(5 * 1024 * 1024);
     const run = await send((run) => {
-      run.record(condition('c1'), '1');
-      run.record(condition('c2', text), '2');
-      run.reading(reading(1, { unit: text }), '3');
-      run.reading(reading(2), '4');
+      put(run, condition('c1'), '1');
+      put(run, condition('c2', text), '2');
+      put(run, reading(1, { unit: text }), '3');
+      put(run, reading(2), '4');
     });
     const reason = 'has more than 1 MiB of text';
     expect(run.total()).toMatchObject({
@@ -101,7 +106,7 @@ describe('sending in batches', () => {
     await send(
       async (run) => {
         for (let value = 50; value <= 90; value += 1) {
-          run.reading(reading(1, { value }), String(value));
+          put(run, reading(1, { value }), String(value));
           await run.reached(value);
         }
       },
@@ -118,8 +123,8 @@ describe('the position up to which everything is stored', () => {
     const run = await send(
       async (run) => {
         for (let minute = 0; minute < 20; minute += 1) {
-          run.reading(reading(minute), String(minute));
-          if (minute % 3 === 0) run.leftOut('Claim', 'financial');
+          put(run, reading(minute), String(minute));
+          if (minute % 3 === 0) run.take({ kind: 'left-out', reason: 'financial' }, 'Claim', '');
           await run.reached((minute + 1) * 10);
           const { stored, leftOutCount } = run.settled;
           known.push([run.position, stored.inserted + leftOutCount]);
@@ -140,9 +145,9 @@ describe('the position up to which everything is stored', () => {
     const sleep = () => answered;
     const run = new ImportRun({ client: connection.client, userId: 'ada', sleep, stretchItems: 3 });
     service.failures = 1;
-    run.reading(reading(0), '0');
-    run.reading(reading(0, { type: 'Steps' }), '1');
-    run.reading(reading(0, { type: 'Weight' }), '2');
+    put(run, reading(0), '0');
+    put(run, reading(0, { type: 'Steps' }), '1');
+    put(run, reading(0, { type: 'Weight' }), '2');
     const reached = run.reached(3);
     // The first batch, which other batches overtake.
     await eventually(() => service.failures === 0 && service.readings.size === 2);
@@ -156,10 +161,10 @@ describe('the position up to which everything is stored', () => {
 describe('the key of a record', () => {
   test('is a digest of the content if the source has no key, and of a key that is too long', async () => {
     await send((run) => {
-      run.record(condition(''), '0');
-      run.record(condition(''), '1');
-      run.record(condition('', 'Migraine'), '2');
-      run.record(condition('k'.repeat(500)), '3');
+      put(run, condition(''), '0');
+      put(run, condition(''), '1');
+      put(run, condition('', 'Migraine'), '2');
+      put(run, condition('k'.repeat(500)), '3');
     });
     const keys = [...service.records.values()].map(({ key }) => key);
     expect(keys).toHaveLength(3);
@@ -170,14 +175,14 @@ describe('the key of a record', () => {
 describe('an unavailable service', () => {
   test('is retried after growing pauses until it is back', async () => {
     service.failures = 4;
-    const run = await send((run) => run.reading(reading(1), '0'));
+    const run = await send((run) => put(run, reading(1), '0'));
     expect(waits).toEqual([200, 400, 800, 1600]);
     expect(run.total().stored.inserted).toBe(1);
   });
 
   test('ends the import with `unavailable` when it is away for too long', async () => {
     service.failures = Number.POSITIVE_INFINITY;
-    await expect(send((run) => run.reading(reading(1), '0'))).rejects.toMatchObject({
+    await expect(send((run) => put(run, reading(1), '0'))).rejects.toMatchObject({
       reason: 'unavailable',
     });
     expect(waits).toEqual([200, 400, 800, 1600, 3200, 5000, 5000]);

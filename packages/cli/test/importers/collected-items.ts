@@ -22,13 +22,13 @@ export function sourceOf(content: string | Uint8Array, name: string, chunkBytes 
 }
 
 /** A reading in readable form. */
-export type ReadingText = Omit<ImportedReading, 'start' | 'end'> & {
+type ReadingText = Omit<ImportedReading, 'start' | 'end'> & {
   readonly start: string;
   readonly end: string;
 };
 
 /** Everything that an importer passes on for some files. */
-export interface CollectedItems {
+interface CollectedItems {
   readonly readings: ReadingText[];
   readonly records: ImportedHealthRecord[];
   /** `type: reason`, one each. */
@@ -66,13 +66,17 @@ export async function collect(
   };
   await source.read(
     {
-      reading: ({ start, end, ...reading }) =>
-        void items.readings.push({ start: toText(start), end: toText(end), ...reading }),
-      record: (record) => void items.records.push(record),
-      leftOut: (type, reason) => void items.leftOut.push(`${type}: ${reason}`),
-      refused: (type, reason, origin) => void items.refused.push(`${type}: ${reason} (${origin})`),
-      profile: (facts) => {
-        items.profile = { ...items.profile, ...facts };
+      take(outcome, itemType, origin) {
+        if (outcome.kind === 'reading') {
+          const { start, end, ...reading } = outcome.reading;
+          items.readings.push({ start: toText(start), end: toText(end), ...reading });
+        } else if (outcome.kind === 'record') items.records.push(outcome.record);
+        else if (outcome.kind === 'profile') items.profile = { ...items.profile, ...outcome.facts };
+        else {
+          const text = `${outcome.type ?? itemType}: ${outcome.reason}`;
+          if (outcome.kind === 'left-out') items.leftOut.push(text);
+          else items.refused.push(`${text} (${origin})`);
+        }
       },
       reached: async (position) => {
         items.positions.push(position);
@@ -112,6 +116,6 @@ export async function expectResumable(
 }
 
 /** The number of collected items. */
-export function countOf({ readings, records, leftOut, refused }: CollectedItems): number {
+function countOf({ readings, records, leftOut, refused }: CollectedItems): number {
   return readings.length + records.length + leftOut.length + refused.length;
 }

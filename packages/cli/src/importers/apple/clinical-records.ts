@@ -10,6 +10,7 @@ import { toOwnText } from './source-labels.ts';
 const TYPE = 'clinical record';
 const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_OLD_VERSIONS = 100_000;
+const OWN_PROFILE = 'the profile of the phone is used instead';
 const SOMEBODY_ELSE = "about somebody with another date of birth than the export's owner";
 
 /**
@@ -76,10 +77,11 @@ export class ClinicalRecords {
   }
 
   #take(resource: JsonObject | string, origin: string, resources: ResourceImport, sink: ImportSink): void {
-    if (typeof resource === 'string') sink.refused(TYPE, resource, origin);
-    else if (typeOf(resource) === 'Patient')
-      sink.leftOut('Patient', 'the profile of the phone is used instead');
-    else if (this.#isAboutSomebodyElse(resource)) sink.refused(typeOf(resource), SOMEBODY_ELSE, origin);
+    const type = typeof resource === 'string' ? TYPE : typeOf(resource);
+    const refuse = (reason: string) => sink.take({ kind: 'refused', reason }, type, origin);
+    if (typeof resource === 'string') refuse(resource);
+    else if (type === 'Patient') sink.take({ kind: 'left-out', reason: OWN_PROFILE }, type, origin);
+    else if (this.#isAboutSomebodyElse(resource)) refuse(SOMEBODY_ELSE);
     else resources.take({ resource, fullUrl: '', origin }, sink);
   }
 

@@ -1,7 +1,6 @@
 import { findTimeZone } from '@phds/catalog/time-zones';
 import { findInstant } from '../ingest/dates.ts';
 import {
-  handOver,
   type Importer,
   type ImportRequest,
   type ImportSink,
@@ -134,7 +133,7 @@ class AppleSource implements ImportSource {
     for await (const chunk of this.#source.xml.read()) {
       for (const element of parser.write(chunk)) {
         for (const outcome of mapElement(element, this.#findings.labels))
-          handOver(outcome, element.name, `line ${element.line}`, element.end > from ? sink : earlier);
+          (element.end > from ? sink : earlier).take(outcome, element.name, `line ${element.line}`);
       }
       if (parser.position > from) await sink.reached(parser.position);
     }
@@ -146,7 +145,7 @@ class AppleSource implements ImportSource {
     for (const [index, ecg] of ecgs.entries()) {
       const position = xml.size + index + 1;
       if (position <= from) continue;
-      handOver(await readEcg(ecg), 'ECG', toOrigin(ecg.name), sink);
+      sink.take(await readEcg(ecg), 'ECG', toOrigin(ecg.name));
       await sink.reached(position);
     }
   }
@@ -177,5 +176,5 @@ async function readEcg(ecg: ByteSource): Promise<Outcome> {
 
 function leaveOut(sink: ImportSink, kind: UnreadKind, count: number): void {
   const { type, reason } = UNREAD_FILES[kind];
-  for (let file = 0; file < count; file += 1) sink.leftOut(type, reason);
+  for (let file = 0; file < count; file += 1) sink.take({ kind: 'left-out', reason }, type, '');
 }

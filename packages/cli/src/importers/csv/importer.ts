@@ -1,7 +1,6 @@
 import { findMetricByName } from '@phds/catalog/metrics';
 import { parseTime } from '../ingest/dates.ts';
 import {
-  handOver,
   type Importer,
   type ImportSource,
   type Outcome,
@@ -97,7 +96,7 @@ function toSource(path: string, source: ByteSource, header: Header, parse: LineP
     async read(sink, from, timeZone) {
       const rows = readRows(source, { delimiter, width: names.length, from: end });
       await takeFrom(from, rows, sink, (row, to) => {
-        handOver(outcomeOf(row, parse, timeZone), 'line', `line ${row.line}`, to);
+        to.take(outcomeOf(row, parse, timeZone), 'line', `line ${row.line}`);
       });
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),

@@ -8,14 +8,6 @@ const TYPED = /(?:^|\/)([A-Z][A-Za-z]{1,63})\/([A-Za-z0-9._-]{1,64})(?:\/_histor
 /** A conditional reference: the resource that a search finds. */
 const CONDITIONAL = /(?:^|\/)([A-Z][A-Za-z]{1,63})\?(.*)$/;
 
-/** What decides whom a resource is about. */
-interface People {
-  /** One spelling for each person, as far as the input tells. */
-  canonical(reference: string): string;
-  /** Whether the input names at most one person. */
-  readonly isAboutOne: boolean;
-}
-
 /** Type and id of a literal reference; null for any other. */
 function typeAndId(reference: string): { readonly type: string; readonly id: string } | null {
   if (reference.includes('?')) return null;
@@ -49,7 +41,7 @@ function mayBePatient(reference: string): boolean {
  * Throws Refused unless a resource is about `patient`: every subject must be resolved to that patient, and a resource without a subject is
  * accepted only if the input is about one person. `patient` is null when all patients of the input are the same person.
  */
-export function checkSubject(resource: JsonObject, people: People, patient: string | null): void {
+export function checkSubject(resource: JsonObject, people: References, patient: string | null): void {
   const stated = subjectsOf(resource).map((subject) => people.canonical(subject));
   const subjects = stated.filter(mayBePatient);
   const isAppointment = textAt(resource, 'resourceType') === 'Appointment';
@@ -64,7 +56,7 @@ export function checkSubject(resource: JsonObject, people: People, patient: stri
   }
 }
 
-function checkPerson(subjects: readonly string[], people: People, patient: string): void {
+function checkPerson(subjects: readonly string[], people: References, patient: string): void {
   if (subjects.length === 0 && !people.isAboutOne)
     throw new Refused('names no patient, and the input is about several');
   const other = subjects.find((subject) => subject !== patient);
@@ -143,7 +135,7 @@ const AMBIGUOUS = 'Patient?ambiguous';
  * The names and ids by which the resources of a bundle refer to each other. Filled in a first pass, because references may point
  * forward.
  */
-export class References implements People {
+export class References {
   readonly #names = new Map<string, string>();
   readonly #idOfUrl = new Map<string, string>();
   readonly #patients = new Set<string>();
@@ -187,7 +179,7 @@ export class References implements People {
     return this.#ambiguous.has(patient);
   }
 
-  /** The canonical form of a reference: `Type/id` if it can be determined. */
+  /** One spelling for each person, as far as the input tells: `Type/id` if it can be determined. */
   canonical(reference: string): string {
     const known = this.#idOfUrl.get(reference);
     if (known !== undefined) return known;
@@ -203,6 +195,7 @@ export class References implements People {
     return HTTP.test(own) && HTTP.test(reference) && !reference.startsWith(own);
   }
 
+  /** Whether the input names at most one person. */
   get isAboutOne(): boolean {
     this.#isAboutOne ??= new Set([...this.#patients, ...this.#people()]).size <= 1;
     return this.#isAboutOne;

@@ -1,5 +1,4 @@
 import {
-  handOver,
   type ImportRequest,
   type ImportSink,
   type ImportSource,
@@ -120,15 +119,15 @@ export class ResourceImport {
     if (isOlderThanR4(resource)) this.#older ??= origin;
     for (const outcome of mapResource({ resource, fullUrl, references, patient, timeZone })) {
       if (outcome.kind === 'blood') this.#blood.push(outcome.facts);
-      else handOver(outcome, typeOf(resource), origin, sink);
+      else sink.take(outcome, typeOf(resource), origin);
     }
   }
 
   /** Passes on the results that depend on all resources together. */
   finish(sink: ImportSink): void {
     const bloodType = findBloodType(this.#blood);
-    if (bloodType !== null) sink.profile({ bloodType });
-    if (this.#older !== null) sink.refused('FHIR version', OLDER, this.#older);
+    if (bloodType !== null) sink.take({ kind: 'profile', facts: { bloodType } }, 'Patient', '');
+    if (this.#older !== null) sink.take({ kind: 'refused', reason: OLDER }, 'FHIR version', this.#older);
   }
 }
 
@@ -169,8 +168,8 @@ export async function openResources(given: ResourceInput): Promise<ImportSource>
       const resources = new ResourceImport({ references, patient, timeZone });
       await takeFrom(from, read(), sink, ({ resource, problem, ...place }, to) => {
         if (resource !== null) resources.take({ ...place, resource }, to);
-        else if (problem === '') to.leftOut(type, 'empty');
-        else to.refused(type, problem, place.origin);
+        else if (problem === '') to.take({ kind: 'left-out', reason: 'empty' }, type, place.origin);
+        else to.take({ kind: 'refused', reason: problem }, type, place.origin);
       });
       resources.finish(sink);
     },

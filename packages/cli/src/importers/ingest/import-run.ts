@@ -1,6 +1,6 @@
 import { Batcher, type BatcherOptions } from './batcher.ts';
 import { retryWhenUnavailable } from './import-log.ts';
-import type { ImportedHealthRecord, ImportedProfile, ImportedReading, ImportSink } from './importer.ts';
+import type { ImportedProfile, ImportSink, Outcome } from './importer.ts';
 import { ImportReport, type ReportData } from './report.ts';
 
 export interface ImportRunOptions extends Omit<BatcherOptions, 'report'> {
@@ -62,28 +62,16 @@ export class ImportRun implements ImportSink {
     await this.#putProfile({ defaultTimeZone });
   }
 
-  reading(reading: ImportedReading, origin: string): void {
+  take(outcome: Outcome, type: string, origin: string): void {
+    if (outcome.kind === 'profile') {
+      this.#profile = { ...this.#profile, ...outcome.facts };
+      return;
+    }
     this.#items += 1;
-    this.#batcher.addReading(reading, origin);
-  }
-
-  record(record: ImportedHealthRecord, origin: string): void {
-    this.#items += 1;
-    this.#batcher.addHealthRecord(record, origin);
-  }
-
-  leftOut(type: string, reason: string): void {
-    this.#items += 1;
-    this.#report.addLeftOut(type, reason);
-  }
-
-  refused(type: string, reason: string, origin: string): void {
-    this.#items += 1;
-    this.#report.addRefused(type, reason, origin);
-  }
-
-  profile(facts: ImportedProfile): void {
-    this.#profile = { ...this.#profile, ...facts };
+    if (outcome.kind === 'reading') this.#batcher.addReading(outcome.reading, origin);
+    else if (outcome.kind === 'record') this.#batcher.addHealthRecord(outcome.record, origin);
+    else if (outcome.kind === 'left-out') this.#report.addLeftOut(outcome.type ?? type, outcome.reason);
+    else this.#report.addRefused(outcome.type ?? type, outcome.reason, origin);
   }
 
   async reached(position: number): Promise<void> {

@@ -103,20 +103,14 @@ export interface ImportSource extends AsyncDisposable {
   read(sink: ImportSink, from: number, timeZone: string): Promise<void>;
 }
 
-/**
- * Receives what an importer reads. Each input item leads to exactly one call of `reading`, `record`, `leftOut` or `refused` (or
- * several, if it contains several), so that the report adds up. `origin` is its place for people, such as `line 17`. Of readings with the same type, times and source the last one is
- * kept.
- */
+/** Receives what an importer reads. */
 export interface ImportSink {
-  reading(reading: ImportedReading, origin: string): void;
-  record(record: ImportedHealthRecord, origin: string): void;
-  /** Counts items that are skipped on purpose. The reason contains no value. */
-  leftOut(type: string, reason: string): void;
-  /** Counts an item that cannot be imported. The reason contains no value, so that equal causes can be grouped. */
-  refused(type: string, reason: string, origin: string): void;
-  /** Adds facts about the person; later values replace earlier ones. They are stored at the end. */
-  profile(facts: ImportedProfile): void;
+  /**
+   * Takes what becomes of an item of this type. Each item of the input has one outcome (or several, if it contains several), so that the
+   * report adds up. `origin` is its place for people, such as `line 17`. Of readings with the same type, times and source the last one is
+   * kept; of facts about the person too, which are stored at the end.
+   */
+  take(outcome: Outcome, type: string, origin: string): void;
   /**
    * States that everything before this position has been passed on, and nothing after it; an interrupted import resumes from such a
    * position. Positions are integers that increase along the input (for example bytes) and are the same in every run. Await it
@@ -126,21 +120,15 @@ export interface ImportSink {
   reached(position: number): Promise<void>;
 }
 
-/** What becomes of an item; left out and refused ones are of the type of the item unless they name another. */
+/**
+ * What becomes of an item: left out on purpose, or refused, of the type of the item unless they name another. A reason contains no value,
+ * so that equal causes can be grouped.
+ */
 export type Outcome =
   | { readonly kind: 'reading'; readonly reading: ImportedReading }
   | { readonly kind: 'record'; readonly record: ImportedHealthRecord }
   | { readonly kind: 'profile'; readonly facts: ImportedProfile }
   | { readonly kind: 'left-out' | 'refused'; readonly type?: string; readonly reason: string };
-
-/** Passes the outcome of an item to the sink. */
-export function handOver(outcome: Outcome, type: string, origin: string, sink: ImportSink): void {
-  if (outcome.kind === 'reading') sink.reading(outcome.reading, origin);
-  else if (outcome.kind === 'record') sink.record(outcome.record, origin);
-  else if (outcome.kind === 'profile') sink.profile(outcome.facts);
-  else if (outcome.kind === 'left-out') sink.leftOut(outcome.type ?? type, outcome.reason);
-  else sink.refused(outcome.type ?? type, outcome.reason, origin);
-}
 
 /** The zone in which dates of an input begin: the person's, else the presumed one, else UTC, as in summaries. */
 export function zoneOfDates(own: string, { timeZone }: Pick<ImportSource, 'timeZone'>): string {
@@ -150,11 +138,9 @@ export function zoneOfDates(own: string, { timeZone }: Pick<ImportSource, 'timeZ
 /** The sink for items before the resume position: it only passes on facts about the person. */
 export function withoutItems(sink: ImportSink): ImportSink {
   return {
-    reading: () => undefined,
-    record: () => undefined,
-    leftOut: () => undefined,
-    refused: () => undefined,
-    profile: (facts) => sink.profile(facts),
+    take(outcome, type, origin) {
+      if (outcome.kind === 'profile') sink.take(outcome, type, origin);
+    },
     reached: () => Promise.resolve(),
   };
 }
