@@ -15,7 +15,7 @@ type Row = readonly [
   max: number,
 ];
 
-// The table of metrics.md, one line for each type. Columns: key (stored, never changes) · public name · UCUM unit · kind · decimals
+// The table of metric types, one line for each. Columns: key (stored, never changes) · public name · UCUM unit · kind · decimals
 // · LOINC · plausible min and max. A LOINC code with a single source is null until it is verified.
 const TABLE = {
   heart: [
@@ -76,7 +76,7 @@ interface ReferenceRange {
   readonly source: string;
 }
 
-/** The fixed properties of a metric type (metrics.md). */
+/** The fixed properties of a metric type. */
 export interface Metric {
   readonly key: MetricKey;
   readonly name: MetricName;
@@ -158,7 +158,7 @@ export function getMetric(key: MetricKey): Metric {
   return metric;
 }
 
-/** The metric type with this public name, ignoring case, spaces, `-` and `_` (metrics.md); null if there is none. */
+/** The metric type with this public name, ignoring case, spaces, `-` and `_`; null if there is none. */
 export function findMetricByName(text: string): Metric | null {
   return byName.get(normaliseName(text)) ?? null;
 }

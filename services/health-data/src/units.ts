@@ -60,7 +60,7 @@ const CONVERSIONS: Readonly<Record<string, Record<string, Conversion>>> = {
 
 /**
  * Converts a value to the unit of the metric type, unrounded; null if the unit does not measure this type. An empty unit means the
- * type's own. Accepts UCUM and the spellings listed in metrics.md. Case-sensitive, like UCUM.
+ * type's own. Accepts UCUM and the spellings of CONVERSIONS. Case-sensitive, like UCUM.
  */
 export function convertToMetricUnit(metric: Metric, value: number, unit: string): number | null {
   const conversions = CONVERSIONS[metric.unit] ?? {};
@@ -76,7 +76,7 @@ function toSpelling(unit: string): string {
   return spelling === '' ? '1' : spelling.replace(/^mmol<180(?:\.\d+)?>/, 'mmol');
 }
 
-/** Real exports contain percentages as 0–1 or 0–100, so a value of at most 1 is a fraction (metrics.md). */
+/** Real exports contain percentages as 0–1 or 0–100, so a value of at most 1 is a fraction. */
 function fractionToPercent(value: number): number {
   return value <= 1 ? value * 100 : value;
 }

@@ -69,7 +69,7 @@ const SEVERITY_OF_VALUE: ReadonlyMap<string, Severity | '' | 'absent'> = new Map
   ['HKCategoryValueAppetiteChangesNoChange', 'absent'],
 ]);
 
-// The column "HealthKit" of metrics.md.
+// The metric types of HealthKit's quantities.
 const QUANTITIES: Readonly<Record<string, MetricName>> = {
   HeartRate: 'Heart Rate',
   RestingHeartRate: 'Resting HR',

@@ -20,7 +20,7 @@ function codesOfKind(key: string): string[] {
 const BLOOD_PRESSURES: Readonly<Record<string, string>> = BLOOD_PRESSURE_COMPONENTS;
 
 /**
- * The metric type that a LOINC code measures in a clinical record, of those with one in the table of metrics.md. Each code belongs to one
+ * The metric type that a LOINC code measures in a clinical record, of those with one in the catalog's table. Each code belongs to one
  * type: 9279-1 to `Respiratory`, because `Respiratory Rate` is measured by a device.
  */
 export const METRIC_OF_LOINC: ReadonlyMap<string, MetricName> = new Map(

@@ -12,7 +12,8 @@ const INFO = {
   version: '1',
   description:
     'Read-only access of partner apps to the health data of people who have consented.\n\n' +
-    'Objects in answers may get further members. Every error has a `code`; its `type` is the address of a page about it. ' +
+    'Data under `/api/v1` has exactly the documented fields; objects in other answers and in events may get further members. ' +
+    'Every error has a `code`; its `type` is the address of a page about it. ' +
     'A request that reaches no operation gets an error of the same form: 404 for an unknown address, 405 with `Allow` for another ' +
     'method, 408, 417 or 431 when the request itself cannot be read.',
 } as const;

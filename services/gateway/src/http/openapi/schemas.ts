@@ -47,8 +47,8 @@ export class SchemaComponents {
 }
 
 /**
- * Adapts what zod writes: integers have no limits of JavaScript, and `null` is one of several types. Objects that clients receive may
- * get further members in later releases, so they are not closed.
+ * Adapts what zod writes: integers have no limits of JavaScript, and `null` is one of several types. No object that clients receive is
+ * closed, because those outside of the data under `/api/v1` may get further members in later releases.
  */
 function adapt(node: unknown, io: 'input' | 'output'): unknown {
   if (Array.isArray(node) || typeof node !== 'object' || node === null) return node;
