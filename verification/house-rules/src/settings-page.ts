@@ -73,10 +73,10 @@ const INTRODUCTION = `# Settings
 
 Generated from the schemas of the settings by \`pnpm gen:settings\`; do not edit.
 
-Environment variables, read once at the start. \`KEY_FILE\` may name a file with the value of \`KEY\`: use it for secrets. An empty
-value counts as absent. Invalid settings end the process with status 1 and are named, without values
-([the line](observability.md#start-and-readiness)). Several defaults are those of the services in the order of the heading, or
-gateway, authorization, consent, health-data. \`OTEL_*\`: [traces](observability.md#traces).
+Settings are environment variables, read once at the start. \`KEY_FILE\` may name a file with the value of \`KEY\`: use it for secrets. An
+empty value counts as absent. A setting that is neither required nor has a default may be absent. Invalid settings end the process with
+status 1 and are named, without values ([the line](observability.md#start-and-readiness)). Several defaults are those of the services in
+the order of the heading, or gateway, authorization, consent, health-data. \`OTEL_*\`: [traces](observability.md#traces).
 `;
 
 /** Values whose form the name of the setting or its default says. */
