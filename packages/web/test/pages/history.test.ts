@@ -119,7 +119,7 @@ test('a filter selects what is shown and exported, and a line stays open, or clo
   });
   expect(link.getAttribute('download')).toBe('access-history.csv');
   await page.press(line());
-  await chooseAfterMindfulness('All types of data');
+  await chooseAfterMindfulness('All types');
   expect(page.find(/^1 read · /)).toBeNull();
   await page.fill('Type of data', 'Mindfulness');
   await page.press('7 days', 'radio');
