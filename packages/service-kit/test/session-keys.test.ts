@@ -1,11 +1,11 @@
-import type { ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
-import { SignJWT } from 'jose';
+import { listenOnLoopback } from '@phds/test-kit/loopback';
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { openSessionKeys } from '../src/trust/keys.ts';
 import { createSessionVerifier, SESSION_TOKEN_TYPE } from '../src/trust/session.ts';
-import { createKey, type Key, KeyProvider } from './key-provider.ts';
 
 const ISSUER = 'https://idp.example';
 const DAY_MS = 24 * 3_600_000;
@@ -42,7 +42,7 @@ function open({ refreshMs = DAY_MS, url = provider.url } = {}) {
   const jwks = opened.use(
     openSessionKeys(url, { now: () => elapsedMs, onFailure, refreshMs, timeoutMs: 2_000 }),
   );
-  return createSessionVerifier({ issuer: ISSUER, audience: 'phds', jwks, clock });
+  return createSessionVerifier({ issuer: ISSUER, audience: ['phds'], jwks, clock });
 }
 
 function advance(milliseconds: number): void {
@@ -249,3 +249,44 @@ test('after disposal nothing is fetched any more', async () => {
   await eventually(() => other.requests >= 3);
   expect(provider.requests).toBe(requests);
 });
+
+/** A key that signs sessions. */
+interface Key {
+  readonly kid: string;
+  readonly privateKey: CryptoKey;
+  readonly jwk: JWK;
+}
+
+async function createKey(kid: string): Promise<Key> {
+  const { privateKey, publicKey } = await generateKeyPair('EdDSA');
+  return { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg: 'EdDSA' } };
+}
+
+/** An identity provider whose key set, answer and availability the test changes. */
+class KeyProvider {
+  keys: readonly Key[];
+  requests = 0;
+  answer: (response: ServerResponse) => void = this.sendKeys;
+  readonly #server = createServer((_, response) => {
+    this.requests += 1;
+    this.answer(response);
+  });
+  url = '';
+
+  constructor(keys: readonly Key[]) {
+    this.keys = keys;
+  }
+
+  async start(): Promise<void> {
+    this.url = `http://127.0.0.1:${await listenOnLoopback(this.#server)}/jwks`;
+  }
+
+  sendKeys(response: ServerResponse): void {
+    response.end(JSON.stringify({ keys: this.keys.map((key) => key.jwk) }));
+  }
+
+  stop(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}

@@ -26,7 +26,7 @@ const CLAIMS = {
 const verifierOf = (keys: readonly JWK[]) =>
   createSessionVerifier({
     issuer: 'https://idp.example',
-    audience: 'phds',
+    audience: ['phds'],
     jwks: JSON.stringify({ keys }),
     clock: { now: () => now },
   });

@@ -83,7 +83,10 @@ export async function startHarness(
   ]);
   const sessions = await createSessionIssuer({ clock });
   const { issuer, audience, jwks } = sessions;
-  const consent = new FakeConsent(clock, createSessionVerifier({ issuer, audience, jwks, clock }));
+  const consent = new FakeConsent(
+    clock,
+    createSessionVerifier({ issuer, audience: [audience], jwks, clock }),
+  );
   const consentServer = stack.use(
     await startRpcServer({
       services: createFakeServices(consent),

@@ -7,8 +7,15 @@ import { newSecret } from '@phds/service-kit/secrets';
 import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
 import { createTestRedis, describeWithRedis } from '@phds/test-kit/redis';
 import type { Answers } from './fake-backends.ts';
-import { exchangeRaw } from './raw-exchange.ts';
-import { ask, documentOf, liveToken, shareTestGateway, startTestGateway, throwing } from './test-gateway.ts';
+import {
+  ask,
+  documentOf,
+  exchangeRaw,
+  liveToken,
+  shareTestGateway,
+  startTestGateway,
+  throwing,
+} from './test-gateway.ts';
 
 const PUBLIC_URL = 'https://phds.example';
 const PATH = '/api/v1/health-data/heart';
@@ -110,14 +117,11 @@ describe('the same bytes after the same time as garbage, and no read', () => {
     ['a token that is not bound', field, ''],
     ['the proof of another key', () => field({ by: other })],
     ['a proof signed by another key', () => field({ by: other, header: { jwk: key.publicJwk } })],
-    ['a long RSA key', () => field({ header: { jwk: { kty: 'RSA', e: 'AQAB', n: 'u'.repeat(2_731) } } })],
     ['two proofs', async () => [...(await field()), `DPoP: ${await prove()}`]],
     ['a proof and an empty field', async () => [...(await field()), 'DPoP: ']],
     ['two proofs in a field', async () => [dpop, `DPoP: ${await prove()}, ${await prove()}`]],
     ['two tokens', async () => [...(await field()), dpop]],
     ['another method', () => field({ claims: { htm: 'POST' } })],
-    ['another path', () => field({ path: '/api/v1/mood' })],
-    ['the proof for another token', () => field({ claims: { ath: 'A'.repeat(43) } })],
   ])('%s', async (_, fields, jkt = key.jkt) => {
     gateway.backends.answer(live(jkt));
     const garbage = await exchange(GARBAGE);

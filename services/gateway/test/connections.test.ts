@@ -55,15 +55,8 @@ describe('transport', () => {
     test.each<[string, RequestInit, number]>([
       ['/livez', {}, 200],
       ['/oauth/scopes', { method: 'OPTIONS' }, 204],
-      ['/api/versions', {}, 200],
       ['/api/v1/profile', {}, 401],
-      ['/api/v1/profile', { headers: bearer() }, 200],
-      ['/api/v1/nothing', { headers: bearer() }, 404],
       ['/oauth/token', { method: 'POST', body: new URLSearchParams({ client_id: 'x' }) }, 200],
-      ['/oauth/grants', {}, 401],
-      ['/developer/apps', {}, 401],
-      ['/oauth/authorize?a=%zz', {}, 400],
-      ['/sign-in', {}, 503],
       ['/nothing', {}, 404],
     ])('is on the response of %s (case %#)', async (path, init, status) => {
       const response = await gateway.fetch(path, init);

@@ -1,18 +1,10 @@
-import { create } from '@bufbuild/protobuf';
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { DATA_PATHS } from '@phds/catalog/endpoints';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import {
-  CheckSessionResponseSchema,
-  EndSessionsResponseSchema,
-} from '@phds/contracts/phds/consent/v1/sessions_pb';
-import { AppError, unavailable } from '@phds/service-kit/errors';
+import { AppError, unauthorized, unavailable } from '@phds/service-kit/errors';
 import { toReadEndpoint } from '@phds/service-kit/rpc/messages';
-import { sha256 } from '@phds/service-kit/secrets';
-import { createEndedSessions } from '../src/clients/ended-sessions.ts';
 import type { Answers } from './fake-backends.ts';
 import {
   ask,
@@ -169,6 +161,23 @@ describe('data requests', () => {
     });
   });
 
+  test.each<AppError>([unauthorized(), new AppError('token_expired'), new AppError('consent_required')])(
+    'cached facts are dropped when the record step refutes them (case %#)',
+    async (error) => {
+      answer({ read: throwing(error) });
+      await get(HEART);
+      expect(gateway.service.accessTokens.size).toBe(0);
+    },
+  );
+
+  test('facts are renewed before CONSENT_REQUIRED is answered', async () => {
+    const headers = bearer();
+    answer({ introspect: () => liveToken({ grant: { scopes: ['read:mood'] } }) });
+    expect((await get(HEART, headers)).status).toBe(403);
+    answer({});
+    expect((await get(HEART, headers)).status).toBe(200);
+  });
+
   describe('without facts about consent', () => {
     test('a request proceeds when consent could not be reached, and nothing is cached', async () => {
       answer({ introspect: () => ({ ...liveToken({ grant: null }), ledgerChecked: false }) });
@@ -283,51 +292,5 @@ describe('routing', () => {
       '@1767225600',
       'Fri, 01 Jan 2027 00:00:00 GMT',
     ]);
-  });
-});
-
-describe('consent is told', () => {
-  const NOW = new Date('2026-03-01T12:00:00Z');
-  const facts = {
-    userId: 'ada',
-    name: null,
-    claims: {},
-    expiresAt: new Date('2026-03-01T13:00:00Z'),
-  };
-  const session = { ...facts, subject: 'sub-1', sid: 'sid-1', issuedAt: new Date('2026-03-01T11:00:00Z') };
-  const JWT = 'header.payload.signature';
-  const told: object[] = [];
-  const sessions = createEndedSessions({
-    checkSession: async (request) => {
-      told.push(request);
-      return create(CheckSessionResponseSchema, { ended: true });
-    },
-    endSessions: async (request) => {
-      told.push(request);
-      return create(EndSessionsResponseSchema);
-    },
-  });
-  const tokenHash = sha256('header.payload');
-  const at = timestampFromDate;
-
-  beforeEach(() => {
-    told.length = 0;
-  });
-
-  test('the names of a session that is checked', async () => {
-    expect(await sessions.isEnded(session, JWT)).toBe(true);
-    await sessions.isEnded({ ...session, sid: null }, JWT);
-    const { subject } = session;
-    const issuedAt = at(session.issuedAt);
-    expect(told).toEqual([
-      { tokenHash, sid: 'sid-1', subject, issuedAt },
-      { tokenHash, sid: '', subject, issuedAt },
-    ]);
-  });
-
-  test('a time of a sign-out that covers the session even if the clock of the provider is ahead', async () => {
-    const issuedAt = new Date(NOW.getTime() + 30_000);
-    await sessions.end({ ...session, issuedAt }, JWT, NOW);
-    expect(told).toEqual([{ tokenHash, sid: 'sid-1', endedAt: at(issuedAt) }]);
   });
 });

@@ -3,14 +3,14 @@ import type { ProblemCode } from '@phds/catalog/problems';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, type Reason, unauthorized } from '@phds/service-kit/errors';
+import { newSecret } from '@phds/service-kit/secrets';
 import { shared } from '@phds/test-kit/shared';
 import { groupErrors } from '../src/http/openapi/error-responses.ts';
 import type { Operation } from '../src/http/operation.ts';
 import { OPERATIONS } from '../src/http/operations.ts';
 import type { Answers } from './fake-backends.ts';
-import { type SignInGateway, startSignInGateway } from './sign-in-gateway.ts';
+import { SESSION, type SignInGateway, startSignInGateway } from './sign-in-gateway.ts';
 import { documentOf, type Facts, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
-import { type Credentials, type RequestParts, toValidRequest } from './valid-requests.ts';
 
 /** A gateway with these limits at one request a minute. */
 const NARROW = {
@@ -183,3 +183,70 @@ describe('every documented error can be provoked:', () => {
     if (status >= 500) expect(body).not.toContain(TEXT);
   });
 });
+
+/** What an operation is asked with. */
+interface RequestParts {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+/** The credentials of a person and of a provider, which only the running gateway accepts. */
+interface Credentials {
+  readonly session: string;
+  readonly logoutToken: string;
+}
+
+const PATH_VALUES: Readonly<Record<string, string>> = {
+  category: 'heart',
+  type: 'Condition',
+  clientId: 'app_1',
+  id: 'apr-1',
+};
+
+/** A body that the operation accepts, where an empty one is not. */
+const BODIES: Readonly<Record<string, object>> = {
+  registerApp: { name: 'One', redirectUris: ['https://one.test/callback'] },
+  setAppStatus: { status: 'active' },
+  pullSandboxTrigger: { trigger: 'grant.narrow', grantId: 'grt_1' },
+  putWebhook: { url: 'https://one.test/events', events: ['grant.revoked'] },
+};
+
+const CLIENT = { client_id: 'app_1', client_secret: 'right' };
+
+/** A request that the gateway passes on to the services. */
+function toValidRequest(operation: Operation, credentials: Credentials): RequestParts {
+  const { method, path, requiredQuery = [] } = operation;
+  const query = Object.fromEntries(requiredQuery.map((name) => [name, name === 'scope' ? 'read:mood' : 'x']));
+  return {
+    method,
+    path: path.replaceAll(/:(\w+)/g, (_, name: string) => PATH_VALUES[name] ?? 'x'),
+    query,
+    headers: toHeaders(operation, credentials),
+    body: toBody(operation, credentials),
+  };
+}
+
+function toHeaders({ operationId, security, body }: Operation, { session }: Credentials) {
+  const types: readonly string[] = body === undefined ? [] : (body.types ?? ['application/json']);
+  const type = types.at(-1) === undefined ? {} : { 'content-type': types.at(-1) as string };
+  if (operationId === 'approve') return { ...bearer(session), 'content-type': 'application/json' };
+  if (operationId === 'signOut') return { cookie: `${SESSION}=${session}`, 'sec-fetch-site': 'same-origin' };
+  if (security === 'session') return { ...type, ...bearer(session) };
+  const needsToken = security === 'app-token' || typeof security === 'object';
+  return needsToken ? { ...type, ...bearer(newSecret('access_token')) } : type;
+}
+
+function bearer(token: string) {
+  return { authorization: `Bearer ${token}` };
+}
+
+function toBody({ operationId, security, body }: Operation, { logoutToken }: Credentials): string | null {
+  if (body === undefined) return null;
+  if (/^searchFhir.*ByForm$/.test(operationId)) return '';
+  if (operationId === 'endSessions') return new URLSearchParams({ logout_token: logoutToken }).toString();
+  if (security === 'client' || security === 'optional-client') return new URLSearchParams(CLIENT).toString();
+  return JSON.stringify(BODIES[operationId] ?? {});
+}

@@ -7,8 +7,15 @@ import { eventually } from '@phds/test-kit/conditions';
 import { shared } from '@phds/test-kit/shared';
 import { OPERATIONS } from '../src/http/operations.ts';
 import type { Answers } from './fake-backends.ts';
-import { exchangeRaw, UNIFORM_PROBLEM } from './raw-exchange.ts';
-import { bearer, documentOf, liveToken, startTestGateway, throwing } from './test-gateway.ts';
+import {
+  bearer,
+  documentOf,
+  exchangeRaw,
+  liveToken,
+  startTestGateway,
+  throwing,
+  UNIFORM_PROBLEM,
+} from './test-gateway.ts';
 
 const OPENID = {
   OIDC_ISSUER: 'https://id.test',

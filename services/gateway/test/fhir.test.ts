@@ -8,15 +8,16 @@ import { eventually } from '@phds/test-kit/conditions';
 import { createProofKey } from '@phds/test-kit/dpop-proofs';
 import { scrape } from '@phds/test-kit/scrape';
 import type { Answers } from './fake-backends.ts';
-import { exchangeRaw, UNIFORM_PROBLEM } from './raw-exchange.ts';
 import {
   ask,
   bearer,
   documentOf,
+  exchangeRaw,
   liveToken,
   shareTestGateway,
   startTestGateway,
   throwing,
+  UNIFORM_PROBLEM,
 } from './test-gateway.ts';
 
 const gateway = shareTestGateway({ LIMITS: 'app-user=3000' });

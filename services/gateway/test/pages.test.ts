@@ -135,17 +135,6 @@ test('every error code has a page at its `type`, which is linked and says what t
   expect((await gateway.fetch('/docs/problems/nothing')).status).toBe(404);
 });
 
-test('the OpenAPI document lists the codes and links their explanations', async () => {
-  await using gateway = await startTestGateway();
-  const { components } = (await (await gateway.fetch('/openapi.json')).json()) as {
-    components: { schemas: { Problem: unknown } };
-  };
-  expect(components.schemas.Problem).toMatchObject({
-    properties: { code: { enum: PROBLEM_CODES } },
-    externalDocs: { url: '/problems' },
-  });
-});
-
 describe('the web app', () => {
   const files = openFilesOfTest();
   afterAll(() => files[Symbol.dispose]());

@@ -131,13 +131,6 @@ describe('an invalid parameter is reported', () => {
     expect(errors.map(({ parameter }) => parameter).sort()).toEqual(['bucket', 'colour', 'from', 'page']);
   });
 
-  test('with a suggestion for a typo', async () => {
-    const { body } = await get('/health-data/heart?form=2026-01-01');
-    expect(body['errors']).toEqual([
-      { parameter: 'form', message: 'unknown parameter; did you mean "from"?' },
-    ]);
-  });
-
   test('with the truth about a name of a time zone that is refused on purpose', async () => {
     const { body } = await get('/trends?timeZone=CET');
     expect(body['detail']).toContain('no abbreviation such as CET');

@@ -4,7 +4,7 @@ import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { unavailable } from '@phds/service-kit/errors';
 import { eventually } from '@phds/test-kit/conditions';
 import { scrape } from '@phds/test-kit/scrape';
-import { OPERATIONS, SURFACES, toOpenApiDocument } from '../src/http/operations.ts';
+import { SURFACES } from '../src/http/operations.ts';
 import { SIGN_IN_ROUTES } from '../src/http/sign-in/sign-in.ts';
 import { shareTestGateway, startTestGateway, type TestGateway } from './test-gateway.ts';
 
@@ -140,13 +140,6 @@ describe('public documents', () => {
       'application/problem+json',
     ]);
   });
-});
-
-test('every operation has its own id and one of the tags', () => {
-  const ids = OPERATIONS.map(({ operationId }) => operationId);
-  expect(new Set(ids).size).toBe(ids.length);
-  const { tags } = toOpenApiDocument({ PUBLIC_URL: 'https://health.test', SANDBOX: true });
-  expect(new Set(OPERATIONS.map(({ tag }) => tag as string))).toEqual(new Set(tags.map(({ name }) => name)));
 });
 
 test('every operation is below the prefix at which it is mounted', () => {

@@ -195,15 +195,4 @@ describe('a gateway', () => {
       expect(gateway.log.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
     },
   );
-
-  test('are sent when the gateway stops', async () => {
-    await using slow = await startTestGateway({}, { constants: { USAGE_INTERVAL_MS: 3_600_000 } });
-    slow.backends.answer({ introspect: () => liveToken() });
-    const response = await slow.fetch('/api/v1/mood?page=0', { headers: bearer() });
-    expect(response.status).toBe(400);
-    await slow.service[Symbol.asyncDispose]();
-    expect(slow.backends.callsOf('countRefusals')).toMatchObject([
-      { request: { refusals: [{ endpoint: '/api/v1/mood', status: 400, count: 1 }] } },
-    ]);
-  });
 });

@@ -7,14 +7,16 @@ import { API_OPERATIONS } from '../src/http/api/operations.ts';
 import { isForceable } from '../src/http/forced-errors.ts';
 import { OPERATIONS } from '../src/http/operations.ts';
 import type { Answers } from './fake-backends.ts';
-import { exchangeRaw, UNIFORM_PROBLEM, withoutVariations } from './raw-exchange.ts';
 import {
   bearer,
   documentOf,
+  exchangeRaw,
   liveToken,
   shareTestGateway,
   startTestGateway,
   type TestGateway,
+  UNIFORM_PROBLEM,
+  withoutVariations,
 } from './test-gateway.ts';
 
 describe('a forced error of the data API', () => {

@@ -1,8 +1,8 @@
 import { beforeEach, expect } from '@jest/globals';
 import type { PageMessage } from '@phds/catalog/page-messages';
+import { checkedFetchOfFakes } from '@phds/test-kit/checked-answers';
 import { type Deviation, startFakeOpenidProvider } from './fake-openid-provider.ts';
-import type { TestBrowser } from './test-browser.ts';
-import { clear, messageIn, share, startTestGateway, type TestGateway } from './test-gateway.ts';
+import { clear, messageIn, share, startTestGateway, type TestGateway, VISIT } from './test-gateway.ts';
 
 export const SESSION = '__Host-session';
 export const ATTEMPT = '__Host-sign-in';
@@ -77,3 +77,34 @@ export async function expectMessage(
 /** Expects the message for an answer of the provider that is not accepted. */
 export const expectNotAccepted = (browser: TestBrowser, response: Response) =>
   expectMessage(browser, response, 502, { code: 'SIGN_IN_FAILED' });
+
+/** A browser's cookies for one origin. Each request is sent to the gateway that is given, as a load balancer would choose one. */
+export class TestBrowser {
+  readonly cookies = new Map<string, string>();
+
+  /** Visits an address without following a redirect, and keeps the cookies that it sets. */
+  async open(gateway: { readonly url: string }, path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers({ ...VISIT, ...Object.fromEntries(new Headers(init.headers)) });
+    if (this.cookies.size > 0) headers.set('cookie', this.header);
+    const response = await checkedFetchOfFakes(gateway.url + path, { redirect: 'manual', ...init, headers });
+    for (const field of response.headers.getSetCookie()) this.#keep(field);
+    return response;
+  }
+
+  get header(): string {
+    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+
+  /** Names of the cookies that start with `prefix`. */
+  names(prefix: string): string[] {
+    return [...this.cookies.keys()].filter((name) => name.startsWith(prefix));
+  }
+
+  #keep(field: string): void {
+    const [pair = '', ...attributes] = field.split('; ');
+    const mark = pair.indexOf('=');
+    const name = pair.slice(0, mark);
+    if (attributes.includes('Max-Age=0')) this.cookies.delete(name);
+    else this.cookies.set(name, pair.slice(mark + 1));
+  }
+}

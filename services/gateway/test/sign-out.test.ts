@@ -3,8 +3,7 @@ import { unavailable } from '@phds/service-kit/errors';
 import { sha256 } from '@phds/service-kit/secrets';
 import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { PUBLIC_URL } from './fake-openid-provider.ts';
-import { SESSION, shareSignInGateway, startSignInGateway } from './sign-in-gateway.ts';
-import { TestBrowser } from './test-browser.ts';
+import { SESSION, shareSignInGateway, startSignInGateway, TestBrowser } from './sign-in-gateway.ts';
 import { type TestGateway, throwing } from './test-gateway.ts';
 
 const at = shareSignInGateway();
@@ -37,8 +36,23 @@ describe('signing out', () => {
         data: { signedOut: true, continueTo: toUrl({ id_token_hint: jwt, client_id: 'phds web' }) },
       },
     });
+    const tokenHash = new Uint8Array(toTokenHash(jwt));
+    const named = { tokenHash, sid: 'sid-of-ada' };
+    const seconds = BigInt(Math.floor(at.gateway.clock.now().getTime() / 1000));
+    const asked = at.gateway.backends.callsOf('checkSession').map(({ request }) => request);
+    expect(asked).toMatchObject([{ ...named, subject: 'ada', issuedAt: { seconds } }]);
     expect(at.gateway.backends.callsOf('endSessions').map(({ request }) => request)).toMatchObject([
-      { tokenHash: new Uint8Array(toTokenHash(jwt)), sid: 'sid-of-ada', subject: '' },
+      { ...named, subject: '' },
+    ]);
+  });
+
+  test('the end covers a session of a provider whose clock is ahead', async () => {
+    const iat = Math.floor(at.gateway.clock.now().getTime() / 1000) + 30;
+    await at.signIn(browser, { deviation: { claims: { iat } } });
+    await signOut();
+    const endedAt = { seconds: BigInt(iat), nanos: 0 };
+    expect(at.gateway.backends.callsOf('endSessions').map(({ request }) => request)).toMatchObject([
+      { endedAt },
     ]);
   });
 

@@ -43,7 +43,7 @@ export interface Session {
 interface SessionVerifierOptions {
   readonly issuer: string;
   /** The accepted audiences: our client id at the identity provider, the audience of the host application's own sessions. */
-  readonly audience: string | readonly string[];
+  readonly audience: readonly string[];
   /** The keys of the provider; a text is their JWKS. */
   readonly jwks: string | SessionKeys;
   /** The claim that is the user's id; default `sub`. */
@@ -59,8 +59,7 @@ export type SessionVerifier = (jwt: string) => Promise<Session>;
  * (OpenID Connect Core 1.0 section 2).
  */
 export function createSessionVerifier(options: SessionVerifierOptions): SessionVerifier {
-  const { issuer, userIdClaim = 'sub', clock = systemClock } = options;
-  const audience = [options.audience].flat();
+  const { issuer, audience, userIdClaim = 'sub', clock = systemClock } = options;
   const findKey = typeof options.jwks === 'string' ? parseKeySet(options.jwks) : options.jwks.find;
   return async (jwt) => {
     if (jwt.length > MAX_SESSION_LENGTH) throw unauthorized('session too long');
@@ -69,7 +68,7 @@ export function createSessionVerifier(options: SessionVerifierOptions): SessionV
       const { payload, protectedHeader } = await jwtVerify(jwt, findKey, {
         algorithms: [...SESSION_ALGORITHMS],
         issuer,
-        audience,
+        audience: [...audience],
         requiredClaims: ['exp', 'iat', 'sub'],
         maxTokenAge: MAX_SESSION_SECONDS,
         clockTolerance: MAX_CLOCK_DIFFERENCE_SECONDS,
