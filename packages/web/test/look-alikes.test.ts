@@ -42,11 +42,8 @@ test.each([
   expect(find(name, knownOf(known))).toEqual([]);
 });
 
-test('names of the same symbols are alike', () => {
+test('names of the same symbols are alike, but an app is not taken for itself', () => {
   expect(find('***', knownOf('***'))).toHaveLength(1);
-});
-
-test('an app is not taken for itself', () => {
   expect(findLookAlikes({ clientId: 'app_known', name: 'Run' }, [knownOf('Run')])).toEqual([]);
 });
 

@@ -74,7 +74,6 @@ const TEXTS = new Map([
   ['APP_NOT_ACTIVE', 'problemAppNotActive'],
   ['PENDING_EXPIRED', 'problemPendingExpired'],
   ['ALREADY_DECIDED', 'problemAlreadyDecided'],
-  ['NO_SCOPES_APPROVED', 'problemNoScopes'],
   ['NOT_MADE', 'problemNotMade'],
   ['NOT_A_DEVELOPER', 'problemNotDeveloper'],
 ] as const);

@@ -131,7 +131,7 @@ function Lead({ grant }: { readonly grant: Grant }) {
   const daysLeft = findDaysLeft(grant, Date.now());
   return (
     <div>
-      <p className={style['big']}>
+      <strong>
         {status === 'active'
           ? text('canReadUntil', { count, days: daysLeft ?? -1, day: formatLastDay(expiresAt) })
           : null}
@@ -140,7 +140,7 @@ function Lead({ grant }: { readonly grant: Grant }) {
           <Rich id="endedBy" values={{ count, end, by: text(ENDERS.get(endedBy) ?? 'byYou') }} />
         ) : null}{' '}
         {readsText(grant)}
-      </p>
+      </strong>
       <Soft>
         {text('termsSince', { day: formatDay(grantedAt), dates: datesText(dataFrom) })}{' '}
         {daysLeft === null ? null : text('shareLonger', { app: appTitle(grant.app) })}
