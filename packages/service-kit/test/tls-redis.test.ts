@@ -22,7 +22,7 @@ describeWithRedisProgram('Redis with TLS', () => {
 
     beforeAll(async () => {
       files = await writeTlsFiles(authority, authority.issue('DNS:localhost'));
-      redis = await startTlsRedis(files, 'yes');
+      redis = await startTlsRedis(files);
     });
     afterAll(async () => {
       await redis?.[Symbol.asyncDispose]();

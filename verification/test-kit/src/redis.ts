@@ -21,12 +21,13 @@ export const describeWithRedis = describeWith('Redis', program !== '');
 export async function createTestRedis(): Promise<TestRedis> {
   const port = await leasePort();
   let server = await startRedisProgram(program, port);
+  const stop = () => server.disposeAsync();
   return {
-    url: server.url,
-    stop: () => server.stop(),
+    url: `redis://127.0.0.1:${port}`,
+    stop,
     start: async () => {
       server = await startRedisProgram(program, port);
     },
-    [Symbol.asyncDispose]: () => server.stop(),
+    [Symbol.asyncDispose]: stop,
   };
 }

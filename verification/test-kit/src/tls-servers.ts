@@ -1,14 +1,12 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ConnectionOptions, connect } from 'node:tls';
+import { connect } from 'node:tls';
 import { handOver, THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
 import { leasePort } from '@phds/local-stack/servers/leased-ports';
-import { findRedisProgram } from '@phds/local-stack/servers/redis-server';
+import { findRedisProgram, startRedisProgram } from '@phds/local-stack/servers/redis-server';
 import type { Authority, IssuedCertificate } from '@phds/service-kit/keys/authority';
-import { eventually } from './conditions.ts';
 import { describeWith } from './requirements.ts';
 
 const REDIS_PROGRAMS = ['redis-server', 'valkey-server'];
@@ -71,41 +69,20 @@ export interface TlsRedis extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Starts a Redis that requires TLS, and certificates of the authority from its clients if `clients` is `yes`. */
-export async function startTlsRedis(files: TlsFilesOnDisk, clients: 'yes' | 'no'): Promise<TlsRedis> {
+/** Starts a Redis that requires TLS, and certificates of the authority from its clients. */
+export async function startTlsRedis({ ca, cert, key }: TlsFilesOnDisk): Promise<TlsRedis> {
   const program = await findRedisProgram();
   if (program === null) throw new Error('no Redis program on this machine: use describeWithRedisProgram');
   const port = await leasePort();
-  const tls = [
-    '--tls-port',
-    String(port),
-    '--port',
-    '0',
-    '--tls-cert-file',
-    files.cert,
-    '--tls-key-file',
-    files.key,
-  ];
-  const trust = ['--tls-ca-cert-file', files.ca, '--tls-auth-clients', clients];
-  const memory = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', tmpdir()];
-  const child = spawn(program, [...tls, ...trust, ...memory], { stdio: 'ignore' });
-  const stopAtExit = () => void child.kill('SIGKILL');
-  process.once('exit', stopAtExit);
-  await eventually(() => acceptsTls({ port, host: '127.0.0.1', rejectUnauthorized: false }));
-  return {
-    port,
-    async [Symbol.asyncDispose]() {
-      process.removeListener('exit', stopAtExit);
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
+  const own = ['--tls-port', String(port), '--port', '0', '--tls-cert-file', cert, '--tls-key-file', key];
+  const trust = ['--tls-ca-cert-file', ca, '--tls-auth-clients', 'yes'];
+  const server = await startRedisProgram(program, port, [...own, ...trust], acceptsTls);
+  return Object.assign(server, { port });
 }
 
-function acceptsTls(options: ConnectionOptions): Promise<boolean> {
+function acceptsTls(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const socket = connect(options, () => resolve(true));
+  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => resolve(true));
   socket.once('error', () => resolve(false));
   return promise.finally(() => socket.destroy());
 }

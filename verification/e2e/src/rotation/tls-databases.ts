@@ -24,7 +24,7 @@ export async function startTlsDatabases() {
     server.adminUrl,
     await ensureKeyFiles(await mkdtemp(join(directory, 'keys-'))),
   );
-  const redis = resources.use(await startTlsRedis(files, 'yes'));
+  const redis = resources.use(await startTlsRedis(files));
   const client = authority.issue('DNS:client');
   const running = resources.move();
   return {
