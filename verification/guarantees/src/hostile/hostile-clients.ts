@@ -1,3 +1,4 @@
+import { addViolation, count, type Tally, toSentences } from '../load/reads.ts';
 import { openWire, type Wire, type WireAnswer } from '../load/wire.ts';
 import { type Credentials, makeMalformedRequests, type Surface } from './malformed-requests.ts';
 
@@ -44,7 +45,7 @@ export async function sendMalformedRequests(run: HostileRun): Promise<HostileRep
   const { surface, gatewayUrls, credentials } = run;
   const requests = makeMalformedRequests(surface, credentials, run);
   const statuses: Record<string, number> = {};
-  const violations = new Map<string, { count: number; readonly request: string }>();
+  const violations: Tally['violations'] = {};
   const wires = gatewayUrls.map((url) => openWire(url, ANSWER_LIMIT_MS));
   let sent = 0;
   const send = async () => {
@@ -53,12 +54,9 @@ export async function sendMalformedRequests(run: HostileRun): Promise<HostileRep
       const wire = wires[sent % wires.length] as Wire;
       sent += 1;
       const answer = await wire.ask(request);
-      statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+      count(statuses, String(answer.status));
       const fault = findFault(answer);
-      if (fault === null) continue;
-      const known = violations.get(fault);
-      if (known === undefined) violations.set(fault, { count: 1, request });
-      else known.count += 1;
+      if (fault !== null) addViolation({ violations }, `${surface}: ${fault}`, mask(request, credentials));
     }
   };
   try {
@@ -66,11 +64,7 @@ export async function sendMalformedRequests(run: HostileRun): Promise<HostileRep
   } finally {
     for (const wire of wires) wire[Symbol.dispose]();
   }
-  const shown = [...violations].map(
-    ([fault, { count, request }]) =>
-      `${surface}: ${count} times ${fault}, first for ${mask(request, credentials)}`,
-  );
-  return { statuses, violations: shown };
+  return { statuses, violations: toSentences({ violations }) };
 }
 
 /** Removes the secrets from the request. */

@@ -46,14 +46,14 @@ export function count(counts: Record<string, number>, name: string): void {
 }
 
 /** Records a violation of a promise. */
-export function addViolation({ violations }: Tally, promise: string, how: string): void {
+export function addViolation({ violations }: Pick<Tally, 'violations'>, promise: string, how: string): void {
   const violation = violations[promise];
   if (violation === undefined) violations[promise] = { count: 1, first: how };
   else violation.count += 1;
 }
 
 /** One sentence for each broken promise. */
-export function toSentences({ violations }: Tally): string[] {
+export function toSentences({ violations }: Pick<Tally, 'violations'>): string[] {
   return Object.entries(violations).map(([promise, { count: times, first }]) =>
     times === 1 ? `${promise}: ${first}` : `${promise}, ${times} times; the first: ${first}`,
   );
