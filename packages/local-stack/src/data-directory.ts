@@ -26,24 +26,13 @@ export async function removeStackFile(dataDirectory: string): Promise<void> {
   await rm(toDataDirectory(dataDirectory).stackFile, { force: true });
 }
 
-/** The stack running on this data directory, or null. A description left behind by a killed run is ignored. */
+/** The stack running on this data directory, or null. A description left behind by a killed run is ignored, as is one of another form. */
 export function findStackFile(dataDirectory: string = defaultDataDirectory): StackDescription | null {
-  let text: string;
   try {
-    text = readFileSync(toDataDirectory(dataDirectory).stackFile, 'utf8');
-  } catch {
-    return null;
-  }
-  const description = parseDescription(text);
-  return description !== null && isRunning(description.process) ? description : null;
-}
-
-function parseDescription(text: string): StackDescription | null {
-  try {
-    const parsed = JSON.parse(text) as Partial<StackDescription> | null;
-    return typeof parsed?.process === 'string' && parsed.gatewayUrl !== undefined
-      ? (parsed as StackDescription)
-      : null;
+    const description: StackDescription = JSON.parse(
+      readFileSync(toDataDirectory(dataDirectory).stackFile, 'utf8'),
+    );
+    return description.gatewayUrl !== undefined && isRunning(description.process) ? description : null;
   } catch {
     return null;
   }

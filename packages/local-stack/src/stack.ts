@@ -30,7 +30,6 @@ import {
   createStackProcesses,
   type EnvironmentOverrides,
   listProcesses,
-  type StackProcesses,
   startProcesses,
   stopProcesses,
 } from './stack-processes.ts';
@@ -118,22 +117,27 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   await ensureDataDirectory(directory);
   const keys = await step('keys', () => ensureKeyFiles(directory.keys));
 
-  const servers = await step(nameServers(ports, options), () =>
-    startServers(directory, keys, ports, options),
+  const { adminUrl, redis } = await step(nameServers(ports, options), () =>
+    startServers(cleanup, directory, keys, ports, options),
   );
-  cleanup.use(servers);
-  const databases = await step('roles, schemas and migrations', () =>
-    prepareDatabases(servers.adminUrl, keys),
-  );
+  const databases = await step('roles, schemas and migrations', () => prepareDatabases(adminUrl, keys));
 
-  const { redis } = servers;
   const context = { ports, keys, redisUrl: redis.url, sandbox: options.sandbox ?? false };
   const overrides = options.environment ?? {};
   const processes = await createStackProcesses({ context, directory, overrides, notice: say });
   cleanup.defer(() => stopProcesses(processes));
   await step('services, gateways and identity provider', () => startProcesses(processes, signal));
 
-  const stack = describe({ directory, keys, ports, redis, databases, processes, adminUrl: servers.adminUrl });
+  const stack = {
+    processes: new Map(listProcesses(processes).map((each) => [each.name, each])),
+    adminDatabaseUrl: adminUrl,
+    databases,
+    redis,
+    keys,
+    ...toAddresses(ports),
+    logs: directory.logs,
+    serviceTokens: createServiceTokens(keys),
+  };
   if (options.seed !== false) {
     const tokens = await stack.serviceTokens('importer');
     await step('synthetic users', () =>
@@ -162,18 +166,14 @@ function nameServers(ports: StackPorts, { redis, redisUrl }: StackOptions): stri
   return `${postgres}, Redis on ${ports.redis}`;
 }
 
-interface Servers extends AsyncDisposable {
-  readonly adminUrl: string;
-  readonly redis: RedisControl;
-}
-
+/** Starts Redis and Postgres, which end with `cleanup`. */
 async function startServers(
+  cleanup: AsyncDisposableStack,
   directory: DataDirectory,
   keys: KeyFiles,
   ports: StackPorts,
   options: StackOptions,
-): Promise<Servers> {
-  await using cleanup = new AsyncDisposableStack();
+): Promise<{ readonly adminUrl: string; readonly redis: RedisControl }> {
   const log = cleanup.use(openLogWriter(await prepareLogFile(directory, 'postgres')));
   const wanted = options.redis ?? true;
   // Notices are never dropped, because one announces the installation of a system package.
@@ -182,37 +182,12 @@ async function startServers(
   cleanup.use(redis);
   const redisPort = redis.owned ? ports.redis : null;
   cleanup.defer(guardServers({ postgresDirectory: directory.postgres, redisPort }));
-  const { adminUrl } = cleanup.use(
-    await startPostgres({
-      directory,
-      keys,
-      port: ports.postgres,
-      settings: options.postgresSettings,
-      onLog: log.write,
-    }),
-  );
-  const running = cleanup.move();
-  return { adminUrl, redis, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
-
-function describe(parts: {
-  readonly directory: DataDirectory;
-  readonly keys: KeyFiles;
-  readonly ports: StackPorts;
-  readonly redis: RedisControl;
-  readonly databases: Readonly<Record<DatabaseService, ServiceDatabase>>;
-  readonly processes: StackProcesses;
-  readonly adminUrl: string;
-}): Omit<Stack, typeof Symbol.asyncDispose> {
-  const { ports, keys } = parts;
-  return {
-    processes: new Map(listProcesses(parts.processes).map((each) => [each.name, each])),
-    adminDatabaseUrl: parts.adminUrl,
-    databases: parts.databases,
-    redis: parts.redis,
+  const postgres = await startPostgres({
+    directory,
     keys,
-    ...toAddresses(ports),
-    logs: parts.directory.logs,
-    serviceTokens: createServiceTokens(keys),
-  };
+    port: ports.postgres,
+    settings: options.postgresSettings,
+    onLog: log.write,
+  });
+  return { adminUrl: cleanup.use(postgres).adminUrl, redis };
 }

@@ -9,8 +9,7 @@ import {
   Provider,
 } from 'oidc-provider';
 import { renderErrorPage, renderSignedOutPage, renderSignOutPage } from './pages.ts';
-import type { UserDirectory } from './users.ts';
-import { SESSION_SECONDS } from './users.ts';
+import { SESSION_SECONDS, type UserDirectory } from './users.ts';
 
 /** The service as a client of the provider. */
 interface OpenIdClient {
@@ -91,7 +90,9 @@ function toConfiguration(options: OpenIdProviderOptions): Configuration {
       rpInitiatedLogout: {
         enabled: true,
         logoutSource: askToSignOut,
-        postLogoutSuccessSource: showSignedOut,
+        postLogoutSuccessSource: (context) => {
+          context.body = renderSignedOutPage();
+        },
       },
     },
     renderError: (context, { error, error_description }) => {
@@ -153,8 +154,4 @@ function askToSignOut(context: KoaContextWithOIDC, form: string): void {
   const { IdTokenHint } = context.oidc.entities;
   const isOwn = IdTokenHint?.payload['sub'] === context.oidc.session?.accountId;
   context.body = renderSignOutPage(form, isOwn);
-}
-
-function showSignedOut(context: KoaContextWithOIDC): void {
-  context.body = renderSignedOutPage();
 }

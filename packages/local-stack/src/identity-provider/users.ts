@@ -26,11 +26,6 @@ export const DEMO_USERS: readonly User[] = [
 const USER_ID = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
 const MAX_USERS = 10_000;
 
-/** Whether a text is a valid user id. */
-function isUserId(text: string): boolean {
-  return USER_ID.test(text);
-}
-
 /** The known users: the synthetic ones and those created on sign-in. */
 export interface UserDirectory {
   list(): readonly User[];
@@ -45,7 +40,7 @@ export async function openUserDirectory(file: string): Promise<UserDirectory> {
   const users = new Map(DEMO_USERS.map((user) => [user.id, user]));
   const add = (id: string) => users.set(id, { id, name: id, description: 'Created on sign-in.' });
   const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n');
-  for (const id of lines) if (isUserId(id) && !users.has(id)) add(id);
+  for (const id of lines) if (USER_ID.test(id) && !users.has(id)) add(id);
   return {
     list: () => [...users.values()],
     nameOf: (id) => users.get(id)?.name ?? id,
@@ -60,7 +55,7 @@ export async function openUserDirectory(file: string): Promise<UserDirectory> {
 
 /** The id of a user who signs in, added to the directory unless known. Throws a BadRequest if the id is invalid. */
 export async function rememberUser(users: UserDirectory, id: unknown): Promise<string> {
-  if (typeof id !== 'string' || !isUserId(id))
+  if (typeof id !== 'string' || !USER_ID.test(id))
     throw new BadRequest(
       'user must be an id of 1 to 64 letters, digits, ".", "_", "@" or "-", such as {"user": "ada"}.',
     );
@@ -78,7 +73,7 @@ export interface IssuedSession {
 }
 
 /** Signs a session JWT for a user. */
-export type SessionIssuer = (user: { readonly id: string; readonly name: string }) => Promise<IssuedSession>;
+export type SessionIssuer = (user: Pick<User, 'id' | 'name'>) => Promise<IssuedSession>;
 
 /** Creates an issuer of sessions: EdDSA, `typ` session+jwt, twelve hours. */
 export function createSessionIssuer(options: {
@@ -93,11 +88,7 @@ export function createSessionIssuer(options: {
     const now = Math.floor(options.clock.now().getTime() / 1000);
     const expires = now + SESSION_SECONDS;
     const token = await new SignJWT({ name })
-      .setProtectedHeader({
-        alg: SIGNATURE_ALGORITHM,
-        typ: SESSION_TOKEN_TYPE,
-        kid: await kid,
-      })
+      .setProtectedHeader({ alg: SIGNATURE_ALGORITHM, typ: SESSION_TOKEN_TYPE, kid: await kid })
       .setIssuer(options.issuer)
       .setAudience(options.audience)
       .setSubject(id)
