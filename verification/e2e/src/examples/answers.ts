@@ -1,5 +1,6 @@
 import type { Recorded } from '@phds/docs/recorded';
 import { signIn } from '@phds/running-system/people';
+import { send, toBasic } from '@phds/running-system/request';
 import type { SharedStack } from '@phds/running-system/shared-stack';
 import { Recorder } from './recorder.ts';
 
@@ -12,213 +13,135 @@ const SCOPES = [
   ...['weight', 'mood', 'reports', 'profile', 'ehr'].map((name) => `read:${name}`),
 ];
 
-interface Story {
-  readonly recorder: Recorder<string>;
-  readonly developer: string;
-  readonly person: string;
-}
-
-interface Client {
-  readonly clientId: string;
-  readonly clientSecret: string;
-}
-
-interface Connection {
-  readonly accessToken: string;
-  readonly refreshToken: string;
-  readonly grantId: string;
-}
+/** Records requests of somebody. */
+type Act = ReturnType<Recorder<string>['as']>;
 
 /** Plays the life of an app and records one exchange for each operation, by operation id. The person is `ada`, with synthetic data. */
 export async function recordAnswers(stack: SharedStack): Promise<ReadonlyMap<string, Recorded>> {
   const recorder = new Recorder<string>(stack.gateway);
-  const story = {
-    recorder,
-    developer: await signIn(stack, 'developer'),
-    person: await signIn(stack, 'ada'),
-  };
-  const client = await registerApp(story);
-  await refuseRequests(story, client);
-  const connection = await connect(story, client);
-  await readData(story, connection);
-  await manageTokens(story, client, connection);
-  await recordAsPerson(story, connection);
-  await recordAsDeveloper(story, client);
-  await setWebhook(story, client);
-  await rehearse(story, client, connection);
-  await readDocuments(story);
-  await end(story, client, connection);
+  const developer = recorder.as({ bearer: await signIn(stack, 'developer') });
+  const person = recorder.as({ bearer: await signIn(stack, 'ada') });
+  const credentials = await registerApp(developer);
+  const client = recorder.as({ client: credentials });
+  const app = `/developer/apps/${credentials.clientId}`;
+
+  const form = { redirect_uri: REDIRECT_URI, scope: 'read:mood', state: 'af0ifjsldkj' };
+  const query = new URLSearchParams({ client_id: credentials.clientId, ...form });
+  await recorder.record('startAuthorization', `GET /oauth/authorize?${query}`, {}, 303);
+  await refuseRequests(client, person, form);
+  const { access_token, refresh_token, grant_id } = await connect(client, person);
+  await readData(recorder.as({ bearer: access_token }));
+  await client('introspectToken', 'POST /oauth/introspect', { form: { token: access_token } });
+  const authorization = toBasic(credentials.clientId, credentials.clientSecret);
+  const ownToken = await send(`${stack.gateway}/oauth/token`, {
+    form: { grant_type: 'client_credentials' },
+    headers: { authorization },
+  });
+  const own = recorder.as({ bearer: ownToken.body.access_token });
+  await own('listOwnGrants', 'GET /oauth/grants?status=active');
+  await own('getOwnGrant', `GET /oauth/grants/${grant_id}`);
+  await recordAsPerson(person, grant_id);
+  await developer('listAppUsage', `GET ${app}/usage?pageSize=2`);
+  await developer('listRequests', `GET ${app}/requests?pageSize=2`);
+  await setWebhook(developer, `${app}/webhook`);
+  // Only a sandbox has triggers.
+  const trigger = { trigger: 'data.arrive', grantId: grant_id };
+  await developer('pullSandboxTrigger', `POST ${app}/sandbox/triggers`, { json: trigger });
+  await readDocuments(recorder.as({}));
+
+  await client('revokeToken', 'POST /oauth/revoke', { form: { token: refresh_token } });
+  await person('revokeGrant', `DELETE /partner/consent/grants/${grant_id}`);
+  await own('endOwnGrant', `DELETE /oauth/grants/${grant_id}`);
+  await developer('rotateSecret', `POST ${app}/rotate-secret`);
+  await developer('setAppStatus', `POST ${app}/status`, { json: { status: 'suspended' } });
   return recorder.recorded;
 }
 
-async function registerApp({ recorder, developer }: Story): Promise<Client> {
+async function registerApp(developer: Act) {
   const json = { name: 'Morning Run', redirectUris: [REDIRECT_URI], scopes: SCOPES, requirePkce: false };
-  const { body } = await recorder.record(
-    'registerApp',
-    'POST /developer/apps',
-    { bearer: developer, json },
-    201,
-  );
+  const { body } = await developer('registerApp', 'POST /developer/apps', { json }, 201);
   const { clientId, clientSecret } = body.data;
-  const bearer = developer;
-  await recorder.record('getApp', `GET /developer/apps/${clientId}`, { bearer });
+  await developer('getApp', `GET /developer/apps/${clientId}`);
   const change = { description: 'Shows your heart rate beside your runs.' };
-  await recorder.record('changeApp', `PATCH /developer/apps/${clientId}`, { bearer, json: change });
-  await recorder.record('listApps', 'GET /developer/apps?pageSize=1', { bearer });
+  await developer('changeApp', `PATCH /developer/apps/${clientId}`, { json: change });
+  await developer('listApps', 'GET /developer/apps?pageSize=1');
   return { clientId, clientSecret };
 }
 
 /** Requests that the person does not approve. */
-async function refuseRequests({ recorder, person: bearer }: Story, client: Client): Promise<void> {
-  const form = { redirect_uri: REDIRECT_URI, scope: 'read:mood', state: 'af0ifjsldkj' };
-  const push = async () =>
-    (await recorder.record('pushAuthorization', 'POST /oauth/par', { client, form }, 201)).body.pending_id;
-  const query = new URLSearchParams({ client_id: client.clientId, ...form });
-  await recorder.record('startAuthorization', `GET /oauth/authorize?${query}`, {}, 303);
-  const denied = `/partner/consent/pending/${await push()}`;
-  await recorder.record('getPendingApproval', `GET ${denied}`, { bearer });
-  await recorder.record('extendPendingApproval', `POST ${denied}/extend`, { bearer });
-  await recorder.record('listPendingApprovals', 'GET /partner/consent/pending?pageSize=1', { bearer });
-  await recorder.record('deny', `POST ${denied}/deny`, { bearer });
-  const released = `/partner/consent/pending/${await push()}`;
-  await recorder.record('getPendingApproval', `GET ${released}`, { bearer });
-  await recorder.record('releasePendingApproval', `POST ${released}/release`, { bearer });
+async function refuseRequests(client: Act, person: Act, form: Readonly<Record<string, string>>) {
+  const push = async () => {
+    const { body } = await client('pushAuthorization', 'POST /oauth/par', { form }, 201);
+    return `/partner/consent/pending/${body.pending_id}`;
+  };
+  const denied = await push();
+  // A request belongs to the person who opens it.
+  await person('getPendingApproval', `GET ${denied}`);
+  await person('extendPendingApproval', `POST ${denied}/extend`);
+  await person('listPendingApprovals', 'GET /partner/consent/pending?pageSize=1');
+  await person('deny', `POST ${denied}/deny`);
+  const released = await push();
+  await person('getPendingApproval', `GET ${released}`);
+  await person('releasePendingApproval', `POST ${released}/release`);
 }
 
-async function connect({ recorder, person: bearer }: Story, client: Client): Promise<Connection> {
+async function connect(client: Act, person: Act) {
   const form = { redirect_uri: REDIRECT_URI, scope: SCOPES.join(' '), state: 'af0ifjsldkj' };
-  const asked = await recorder.record('requestAuthorization', 'POST /oauth/authorize', { client, form }, 201);
+  const asked = await client('requestAuthorization', 'POST /oauth/authorize', { form }, 201);
   const path = `/partner/consent/pending/${asked.body.pending_id}/approve`;
-  const approved = await recorder.record('approve', `POST ${path}`, { bearer, json: { expiresInDays: 30 } });
+  const approved = await person('approve', `POST ${path}`, { json: { expiresInDays: 30 } });
   const code = new URL(approved.body.data.redirectUri).searchParams.get('code') ?? '';
   const exchange = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI };
-  const { body } = await recorder.record('issueTokens', 'POST /oauth/token', { client, form: exchange });
-  return { accessToken: body.access_token, refreshToken: body.refresh_token, grantId: body.grant_id };
+  return (await client('issueTokens', 'POST /oauth/token', { form: exchange })).body;
 }
 
-async function readData({ recorder }: Story, { accessToken: bearer }: Connection): Promise<void> {
-  const read = (name: string, path: string) => recorder.record(name, `GET /api/v1${path}`, { bearer });
-  await read('getHealthData', '/health-data/heart?pageSize=2');
-  await read('getAggregations', '/aggregations?type=heart-rate');
-  await read('getTrends', '/trends?type=steps&pageSize=2');
-  const { body } = await read('getMedications', '/medications?pageSize=2');
-  await read('getAdherence', `/medications/${body.data[0].id}/adherence?pageSize=2`);
-  const lists = {
-    Symptoms: 'symptoms',
-    Conditions: 'conditions',
-    Allergies: 'allergies',
-    Appointments: 'appointments',
-  };
-  const others = { Weight: 'weight', Mood: 'mood', Reports: 'reports', Ehr: 'ehr' };
-  for (const [name, path] of Object.entries({ ...lists, ...others }))
-    await read(`get${name}`, `/${path}?pageSize=2`);
-  await read('getProfile', '/profile');
+async function readData(record: Act): Promise<void> {
+  const read = (name: string, path: string) => record(`get${name}`, `GET /api/v1/${path}`);
+  await read('HealthData', 'health-data/heart?pageSize=2');
+  await read('Aggregations', 'aggregations?type=heart-rate');
+  await read('Trends', 'trends?type=steps&pageSize=2');
+  const { body } = await read('Medications', 'medications?pageSize=2');
+  await read('Adherence', `medications/${body.data[0].id}/adherence?pageSize=2`);
+  const lists = ['Symptoms', 'Conditions', 'Allergies', 'Appointments', 'Weight', 'Mood', 'Reports', 'Ehr'];
+  for (const name of lists) await read(name, `${name.toLowerCase()}?pageSize=2`);
+  await read('Profile', 'profile');
 }
 
-async function manageTokens(
-  { recorder }: Story,
-  client: Client,
-  { accessToken, grantId }: Connection,
-): Promise<void> {
-  await recorder.record('introspectToken', 'POST /oauth/introspect', {
-    client,
-    form: { token: accessToken },
-  });
-  const own = new Recorder<'token'>(recorder.gateway);
-  const { body } = await own.record('token', 'POST /oauth/token', {
-    client,
-    form: { grant_type: 'client_credentials' },
-  });
-  const bearer = body.access_token;
-  await recorder.record('listOwnGrants', 'GET /oauth/grants?status=active', { bearer });
-  await recorder.record('getOwnGrant', `GET /oauth/grants/${grantId}`, { bearer });
-}
-
-async function recordAsPerson({ recorder, person: bearer }: Story, { grantId }: Connection): Promise<void> {
-  const grant = `/partner/consent/grants/${grantId}`;
-  const record = (name: string, line: string, json?: unknown, status = 200) =>
-    recorder.record(name, line, json === undefined ? { bearer } : { bearer, json }, status);
+async function recordAsPerson(record: Act, grantId: string): Promise<void> {
+  const consent = '/partner/consent';
+  const grant = `${consent}/grants/${grantId}`;
+  const scopes = SCOPES.filter((scope) => scope !== 'read:ehr');
   await record('getSession', 'GET /partner/session');
-  await record('listGrants', 'GET /partner/consent/grants?status=active&pageSize=1');
+  await record('listGrants', `GET ${consent}/grants?status=active&pageSize=1`);
   await record('getGrant', `GET ${grant}`);
-  await record('narrowGrant', `PATCH ${grant}`, { scopes: SCOPES.filter((scope) => scope !== 'read:ehr') });
+  await record('narrowGrant', `PATCH ${grant}`, { json: { scopes } });
   await record('getReceipt', `GET ${grant}/receipt`);
-  await record('listConnectedApps', 'GET /partner/consent/apps?pageSize=1');
-  await record('listAccesses', 'GET /partner/consent/accesses?pageSize=2');
+  await record('listConnectedApps', `GET ${consent}/apps?pageSize=1`);
+  await record('listAccesses', `GET ${consent}/accesses?pageSize=2`);
   await record('listGrantAccesses', `GET ${grant}/accesses?pageSize=2`);
-  await record('summarizeAccesses', 'GET /partner/consent/accesses/summary?pageSize=2');
-  await record('exportAccesses', `GET /partner/consent/accesses.csv?grantId=${grantId}`);
-  await record('previewData', 'GET /partner/consent/preview?scope=read:weight');
-  await record('listOwnData', 'GET /partner/consent/overview');
+  await record('summarizeAccesses', `GET ${consent}/accesses/summary?pageSize=2`);
+  await record('exportAccesses', `GET ${consent}/accesses.csv?grantId=${grantId}`);
+  await record('previewData', `GET ${consent}/preview?scope=read:weight`);
+  await record('listOwnData', `GET ${consent}/overview`);
   await record('requestDeletion', `POST ${grant}/deletion-request`);
 }
 
-async function recordAsDeveloper(
-  { recorder, developer: bearer }: Story,
-  { clientId }: Client,
-): Promise<void> {
-  const app = `/developer/apps/${clientId}`;
-  await recorder.record('listAppUsage', `GET ${app}/usage?pageSize=2`, { bearer });
-  await recorder.record('listRequests', `GET ${app}/requests?pageSize=2`, { bearer });
-}
-
-async function setWebhook({ recorder, developer: bearer }: Story, { clientId }: Client): Promise<void> {
-  const path = `/developer/apps/${clientId}/webhook`;
+async function setWebhook(record: Act, path: string): Promise<void> {
   const json = { url: 'https://app.example/events', events: ['grant.revoked', 'data.updated'] };
-  await recorder.record('putWebhook', `PUT ${path}`, { bearer, json }, 201);
-  await recorder.record('getWebhook', `GET ${path}`, { bearer });
-  const rotation = { overlapSeconds: 86_400 };
-  await recorder.record('rotateWebhookSecret', `POST ${path}/rotate-secret`, { bearer, json: rotation });
-  const sent = await recorder.record('sendTestEvent', `POST ${path}/test`, { bearer }, 202);
-  await recorder.record('listDeliveries', `GET ${path}/deliveries?pageSize=1`, { bearer });
-  await recorder.record(
-    'redeliverEvent',
-    `POST ${path}/deliveries/${sent.body.data.id}/redeliver`,
-    { bearer },
-    202,
-  );
-  await recorder.record('deleteWebhook', `DELETE ${path}`, { bearer }, 204);
+  await record('putWebhook', `PUT ${path}`, { json }, 201);
+  await record('getWebhook', `GET ${path}`);
+  await record('rotateWebhookSecret', `POST ${path}/rotate-secret`, { json: { overlapSeconds: 86_400 } });
+  const sent = await record('sendTestEvent', `POST ${path}/test`, {}, 202);
+  await record('listDeliveries', `GET ${path}/deliveries?pageSize=1`);
+  await record('redeliverEvent', `POST ${path}/deliveries/${sent.body.data.id}/redeliver`, {}, 202);
+  await record('deleteWebhook', `DELETE ${path}`, {}, 204);
 }
 
-/** A trigger, which only a sandbox has. */
-async function rehearse(
-  { recorder, developer: bearer }: Story,
-  { clientId }: Client,
-  { grantId }: Connection,
-): Promise<void> {
-  const json = { trigger: 'data.arrive', grantId };
-  const path = `/developer/apps/${clientId}/sandbox/triggers`;
-  await recorder.record('pullSandboxTrigger', `POST ${path}`, { bearer, json });
-}
-
-async function readDocuments({ recorder }: Story): Promise<void> {
-  await recorder.record('listScopes', 'GET /oauth/scopes?pageSize=2');
-  await recorder.record('listVersions', 'GET /api/versions');
-  await recorder.record('getServerMetadata', 'GET /.well-known/oauth-authorization-server');
-  await recorder.record('getReceiptKeys', 'GET /.well-known/jwks.json');
-  await recorder.record('getLiveness', 'GET /livez');
-  await recorder.record('getReadiness', 'GET /readyz');
-}
-
-async function end(story: Story, client: Client, connection: Connection): Promise<void> {
-  const { recorder, developer, person: bearer } = story;
-  const app = `/developer/apps/${client.clientId}`;
-  await recorder.record('revokeToken', 'POST /oauth/revoke', {
-    client,
-    form: { token: connection.refreshToken },
-  });
-  await recorder.record('revokeGrant', `DELETE /partner/consent/grants/${connection.grantId}`, { bearer });
-  const own = new Recorder<'token'>(recorder.gateway);
-  const { body } = await own.record('token', 'POST /oauth/token', {
-    client,
-    form: { grant_type: 'client_credentials' },
-  });
-  await recorder.record('endOwnGrant', `DELETE /oauth/grants/${connection.grantId}`, {
-    bearer: body.access_token,
-  });
-  await recorder.record('rotateSecret', `POST ${app}/rotate-secret`, { bearer: developer });
-  await recorder.record('setAppStatus', `POST ${app}/status`, {
-    bearer: developer,
-    json: { status: 'suspended' },
-  });
+async function readDocuments(record: Act): Promise<void> {
+  await record('listScopes', 'GET /oauth/scopes?pageSize=2');
+  await record('listVersions', 'GET /api/versions');
+  await record('getServerMetadata', 'GET /.well-known/oauth-authorization-server');
+  await record('getReceiptKeys', 'GET /.well-known/jwks.json');
+  await record('getLiveness', 'GET /livez');
+  await record('getReadiness', 'GET /readyz');
 }

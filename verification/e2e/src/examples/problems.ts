@@ -34,29 +34,23 @@ export async function recordProblems(stack: SharedStack): Promise<ReadonlyMap<Pr
   return recorder.recorded;
 }
 
-async function provokeAtData({ recorder, app, token: bearer }: Story): Promise<void> {
-  const typo = 'GET /api/v1/health-data/heart?form=2026-11-01&pageSize=0';
-  const headers = { 'API-Version': '2' };
-  await recorder.record('UNAUTHORIZED', 'GET /api/v1/profile', { bearer: 'phds_at_wrong' }, 401);
-  await recorder.record('INSUFFICIENT_SCOPE', 'GET /api/v1/mood', { bearer }, 403);
-  await recorder.record(
-    'CONSENT_REQUIRED',
-    'GET /api/v1/profile',
-    { bearer: await app.userlessToken() },
-    403,
-  );
-  await recorder.record('INVALID_REQUEST', typo, { bearer }, 400);
-  await recorder.record('METHOD_NOT_ALLOWED', 'POST /api/v1/health-data/heart', { bearer }, 405);
-  await recorder.record('NOT_FOUND', 'GET /api/v1/health-data/heart-rate', { bearer }, 404);
-  await recorder.record('UNSUPPORTED_VERSION', 'GET /api/v1/health-data/heart', { bearer, headers }, 400);
+async function provokeAtData({ recorder, app, token }: Story): Promise<void> {
+  const heart = '/api/v1/health-data/heart';
+  const record = recorder.as({ bearer: token });
+  await record('UNAUTHORIZED', 'GET /api/v1/profile', { bearer: 'phds_at_wrong' }, 401);
+  await record('INSUFFICIENT_SCOPE', 'GET /api/v1/mood', {}, 403);
+  await record('CONSENT_REQUIRED', 'GET /api/v1/profile', { bearer: await app.userlessToken() }, 403);
+  await record('INVALID_REQUEST', `GET ${heart}?form=2026-11-01&pageSize=0`, {}, 400);
+  await record('METHOD_NOT_ALLOWED', `POST ${heart}`, {}, 405);
+  await record('NOT_FOUND', 'GET /api/v1/health-data/heart-rate', {}, 404);
+  await record('UNSUPPORTED_VERSION', `GET ${heart}`, { headers: { 'API-Version': '2' } }, 400);
 }
 
 /** Errors of failures, of limits and of time, which an app can ask for in a sandbox. */
 async function provokeInSandbox({ recorder, token: bearer }: Story): Promise<void> {
-  const path = '/api/v1/health-data/heart';
   const force = (code: ProblemCode, query: string, status: number) => {
     const headers = { 'Sandbox-Force': code };
-    return recorder.record(code, `GET ${path}${query}`, { bearer, headers }, status);
+    return recorder.record(code, `GET /api/v1/health-data/heart${query}`, { bearer, headers }, status);
   };
   await force('TOKEN_EXPIRED', '', 401);
   await force('RATE_LIMITED', '', 429);
@@ -66,62 +60,43 @@ async function provokeInSandbox({ recorder, token: bearer }: Story): Promise<voi
 }
 
 async function provokeAtOauth({ recorder, app, person, token }: Story): Promise<void> {
-  const client = app;
+  const record = recorder.as({ client: app });
   const { code } = await app.expectCode(person, [HEART]);
   await app.expectTokens(code);
   const used = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI };
-  await recorder.record('INVALID_GRANT', 'POST /oauth/token', { client, form: used }, 400);
+  await record('INVALID_GRANT', 'POST /oauth/token', { form: used }, 400);
   const unknown = { redirect_uri: REDIRECT_URI, scope: `${HEART} write:mood` };
-  await recorder.record('INVALID_SCOPE', 'POST /oauth/authorize', { client, form: unknown }, 400);
+  await record('INVALID_SCOPE', 'POST /oauth/authorize', { form: unknown }, 400);
   const password = { grant_type: 'password', username: 'ada', password: 'secret' };
-  await recorder.record('UNSUPPORTED_GRANT_TYPE', 'POST /oauth/token', { client, form: password }, 400);
-  const proof = { dpop: 'not-a-proof' };
-  const own = { grant_type: 'client_credentials' };
-  await recorder.record(
-    'INVALID_DPOP_PROOF',
-    'POST /oauth/token',
-    { client, headers: proof, form: own },
-    400,
-  );
+  await record('UNSUPPORTED_GRANT_TYPE', 'POST /oauth/token', { form: password }, 400);
+  const own = { headers: { dpop: 'not-a-proof' }, form: { grant_type: 'client_credentials' } };
+  await record('INVALID_DPOP_PROOF', 'POST /oauth/token', own, 400);
   await recorder.record('UNAUTHORIZED_CLIENT', 'GET /oauth/grants', { bearer: token }, 403);
 }
 
-async function provokeAtDecisions(story: Story): Promise<void> {
-  const { stack, recorder, app, person: bearer, developer } = story;
+async function provokeAtDecisions({ stack, recorder, app, person, developer }: Story): Promise<void> {
   const ask = async () => {
     const { body } = expectStatus(201, await app.authorize([HEART]));
     const path = `/partner/consent/pending/${body.pending_id}`;
-    expectStatus(200, await send(stack.gateway + path, { bearer }));
+    expectStatus(200, await send(stack.gateway + path, { bearer: person }));
     return { id: String(body.pending_id), path };
   };
+  const approve = (code: ProblemCode, { path }: { path: string }, more = {}, status = 409) => {
+    const json = { scopes: [HEART], ...more };
+    return recorder.record(code, `POST ${path}/approve`, { bearer: person, json }, status);
+  };
   const open = await ask();
-  const approve = `POST ${open.path}/approve`;
-  await recorder.record('NO_SCOPES_APPROVED', approve, { bearer, json: { scopes: [] } }, 400);
-  await recorder.record(
-    'CONFLICT',
-    approve,
-    { bearer, json: { scopes: [HEART], revision: 'rev_earlier' } },
-    409,
-  );
+  await approve('NO_SCOPES_APPROVED', open, { scopes: [] }, 400);
+  await approve('CONFLICT', open, { revision: 'rev_earlier' });
   const denied = await ask();
-  expectStatus(200, await send(`${stack.gateway}${denied.path}/deny`, { bearer, method: 'POST' }));
-  await recorder.record(
-    'ALREADY_DECIDED',
-    `POST ${denied.path}/approve`,
-    { bearer, json: { scopes: [HEART] } },
-    409,
-  );
+  expectStatus(200, await send(`${stack.gateway}${denied.path}/deny`, { bearer: person, method: 'POST' }));
+  await approve('ALREADY_DECIDED', denied);
   const late = await ask();
   await using database = await openClient(stack.databases.consent.ownerUrl);
   // It would expire after ten minutes.
   await database.query('UPDATE pending_approval SET expires_at = now() WHERE id = $1', [late.id]);
-  await recorder.record(
-    'PENDING_EXPIRED',
-    `POST ${late.path}/approve`,
-    { bearer, json: { scopes: [HEART] } },
-    409,
-  );
+  await approve('PENDING_EXPIRED', late);
   const status = `${stack.gateway}/developer/apps/${app.clientId}/status`;
   expectStatus(200, await send(status, { bearer: developer, json: { status: 'suspended' } }));
-  await recorder.record('APP_NOT_ACTIVE', approve, { bearer, json: { scopes: [HEART] } }, 409);
+  await approve('APP_NOT_ACTIVE', open);
 }

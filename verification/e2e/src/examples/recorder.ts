@@ -35,10 +35,10 @@ interface ExampleRequest extends Omit<RequestOptions, 'method' | 'raw'> {
 /** Sends requests to a gateway and keeps them as examples: secrets shortened, and with the address that the documentation uses. */
 export class Recorder<Name extends string> {
   readonly recorded = new Map<Name, Recorded>();
-  readonly gateway: string;
+  readonly #gateway: string;
 
   constructor(gateway: string) {
-    this.gateway = gateway;
+    this.#gateway = gateway;
   }
 
   /** Sends a request and keeps the exchange under a name. Throws when the status is not the expected one. */
@@ -49,7 +49,7 @@ export class Recorder<Name extends string> {
       ...rest.headers,
       ...(client === undefined ? {} : { Authorization: toBasic(client.clientId, client.clientSecret) }),
     };
-    const answer = await send(this.gateway + path, { ...rest, headers, method });
+    const answer = await send(this.#gateway + path, { ...rest, headers, method });
     if (answer.status !== status) {
       throw new Error(`${name}: ${line} was answered with ${answer.status}, not ${status}: ${answer.text}`);
     }
@@ -57,11 +57,17 @@ export class Recorder<Name extends string> {
     return answer;
   }
 
+  /** Records requests that have these options, such as a token, and others of their own. */
+  as(common: ExampleRequest) {
+    return (name: Name, line: string, own: ExampleRequest = {}, status = 200) =>
+      this.record(name, line, { ...common, ...own }, status);
+  }
+
   #shorten(exchange: Recorded): Recorded {
     // The address is also a parameter of callbacks (`iss`).
     const text = JSON.stringify(exchange)
-      .replaceAll(this.gateway, SHOWN_GATEWAY)
-      .replaceAll(encodeURIComponent(this.gateway), encodeURIComponent(SHOWN_GATEWAY));
+      .replaceAll(this.#gateway, SHOWN_GATEWAY)
+      .replaceAll(encodeURIComponent(this.#gateway), encodeURIComponent(SHOWN_GATEWAY));
     return JSON.parse(SECRETS.reduce((whole, [secret, short]) => whole.replaceAll(secret, short), text));
   }
 }
