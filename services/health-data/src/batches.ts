@@ -21,18 +21,26 @@ export interface PutResult extends WriteCounts {
   readonly refusals: readonly Refusal[];
 }
 
-/** Validates the user and the size of a batch. Throws INVALID_REQUEST. */
-export function checkBatch(userId: string, parameter: string, size: number, max: number): void {
-  parseUserId(userId);
-  if (size < 1 || size > max)
-    throw invalidRequest(parameter, `must hold 1 to ${max.toLocaleString('en')} items`);
+/** What an importer sends at once, under the name of the parameter. */
+interface Batch<Draft> {
+  readonly userId: string;
+  readonly parameter: string;
+  readonly drafts: readonly Draft[];
+  readonly max: number;
 }
 
-/** Splits a batch into rows to store (the last of each id) and refusals with a reason. */
-export function parseBatch<Draft, Row extends { readonly id: string }>(
-  drafts: readonly Draft[],
+/**
+ * Stores the items of a batch that can be parsed, of each id the last; the others of the id count as unchanged. Throws INVALID_REQUEST
+ * for the batch itself.
+ */
+export async function storeBatch<Draft, Row extends { readonly id: string }>(
+  { userId, parameter, drafts, max }: Batch<Draft>,
   parse: (draft: Draft) => Row,
-): { rows: Row[]; superseded: number; refusals: Refusal[] } {
+  store: (rows: readonly Row[]) => Promise<WriteCounts>,
+): Promise<PutResult> {
+  parseUserId(userId);
+  if (drafts.length < 1 || drafts.length > max)
+    throw invalidRequest(parameter, `must hold 1 to ${max.toLocaleString('en')} items`);
   const rows = new Map<string, Row>();
   const refusals: Refusal[] = [];
   for (const [index, draft] of drafts.entries()) {
@@ -45,7 +53,8 @@ export function parseBatch<Draft, Row extends { readonly id: string }>(
     }
   }
   const superseded = drafts.length - refusals.length - rows.size;
-  return { rows: [...rows.values()], superseded, refusals };
+  const counts = await store([...rows.values()]);
+  return { ...counts, unchanged: counts.unchanged + superseded, refusals };
 }
 
 /** Parses all keys of a deletion. Throws INVALID_REQUEST naming the invalid ones, before anything is deleted. */

@@ -9,13 +9,12 @@ import { parseUserId } from '@phds/service-kit/ids';
 import { queryRows, readStatement, type Statement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import {
-  checkBatch,
   checkMoment,
   checkSource,
   type PutResult,
   parseAll,
-  parseBatch,
   RefusedItem,
+  storeBatch,
   type WriteCounts,
 } from './batches.ts';
 import { type ImportName, lowerBound, upperBound, writeForUser } from './database.ts';
@@ -62,22 +61,20 @@ export interface ReadingIngestion {
 }
 
 /**
- * Stores a batch of readings; the newest value of a natural key is kept, within the batch the last. An item replaced by a later one
- * of the batch counts as unchanged. Throws INVALID_REQUEST for the batch itself, and NOT_FOUND if it belongs to an import that does
- * not exist.
+ * Stores a batch of readings; the newest value of a natural key is kept. Throws INVALID_REQUEST for the batch itself, and NOT_FOUND if
+ * it belongs to an import that does not exist.
  */
 export async function putReadings(
   parts: ReadingIngestion,
   { userId, readings: drafts, import: during }: ReadingBatch,
 ): Promise<PutResult> {
-  checkBatch(userId, 'readings', drafts.length, MAX_READINGS);
   const now = parts.clock.now();
-  const { rows, superseded, refusals } = parseBatch(drafts, (draft) => {
+  const parse = (draft: ReadingDraft) => {
     const reading = parseReading(draft, now);
     return { ...reading, id: toReadingId(userId, reading) };
-  });
-  const counts = await parts.readingWriter.put(userId, rows, during);
-  return { ...counts, unchanged: counts.unchanged + superseded, refusals };
+  };
+  const batch = { userId, parameter: 'readings', drafts, max: MAX_READINGS };
+  return storeBatch(batch, parse, (rows) => parts.readingWriter.put(userId, rows, during));
 }
 
 /**

@@ -8,12 +8,11 @@ import { parseUserId } from '@phds/service-kit/ids';
 import { toColumnName } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import {
-  checkBatch,
   checkSource,
   type PutResult,
   parseAll,
-  parseBatch,
   RefusedItem,
+  storeBatch,
   type WriteCounts,
 } from './batches.ts';
 import { type ImportName, writeForUser } from './database.ts';
@@ -55,11 +54,10 @@ export async function putHealthRecords(
   parts: RecordIngestion,
   { userId, records: drafts, import: during }: HealthRecordBatch,
 ): Promise<PutResult> {
-  checkBatch(userId, 'records', drafts.length, MAX_RECORDS);
   const now = parts.clock.now();
-  const { rows, superseded, refusals } = parseBatch(drafts, (draft) => parseHealthRecord(userId, draft, now));
-  const counts = await parts.healthRecordWriter.put(userId, rows, during);
-  return { ...counts, unchanged: counts.unchanged + superseded, refusals };
+  const parse = (draft: HealthRecordDraft) => parseHealthRecord(userId, draft, now);
+  const batch = { userId, parameter: 'records', drafts, max: MAX_RECORDS };
+  return storeBatch(batch, parse, (rows) => parts.healthRecordWriter.put(userId, rows, during));
 }
 
 /** Deletes records by natural key. Returns the number deleted. Throws INVALID_REQUEST. */

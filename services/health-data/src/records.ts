@@ -224,25 +224,43 @@ const NAMED_DOSES = `(
   FROM adherence_entry AS dose JOIN medication ON medication.user_id = dose.user_id AND medication.id = dose.medication_id
 ) AS dose`;
 
-const SINCE = { window: 'since_on', order: 'since_on DESC NULLS LAST, since_date' };
-const OCCURRED = { window: 'occurred_at', order: 'occurred_at DESC' };
-
 /** When a dose was taken, or was to be. */
 const TAKEN_OR_DUE = "CASE status WHEN 'taken' THEN coalesce(taken_at, at) ELSE at END";
 
-/** What a window limits, and what orders the records before their other fields do. */
-const ORDERS: Readonly<Record<HealthRecordKind, { readonly window: string | null; readonly order: string }>> =
-  {
-    symptom: OCCURRED,
-    medication: { window: null, order: 'sort_name' },
-    adherenceEntry: { window: 'at', order: 'at DESC, scheduled_at DESC, taken_at DESC' },
-    condition: SINCE,
-    allergy: SINCE,
-    appointment: { window: 'starts_at', order: 'starts_at DESC' },
-    moodEntry: OCCURRED,
-    report: { window: 'generated_at', order: 'generated_at DESC, range_from DESC, range_to DESC' },
-    ehrRecord: OCCURRED,
-  };
+interface Times {
+  /** What a window limits. */
+  readonly window: string | null;
+  /** What orders the records before their other fields do. */
+  readonly order: string;
+  /** The times that the FHIR interface shows, both inclusive; absent for partial dates, or none. */
+  readonly span?: readonly [start: string, end: string];
+}
+
+const SINCE: Times = { window: 'since_on', order: 'since_on DESC NULLS LAST, since_date' };
+
+const TIMES: Readonly<Record<HealthRecordKind, Times>> = {
+  symptom: instant('occurred_at'),
+  medication: { window: null, order: 'sort_name' },
+  adherenceEntry: {
+    window: 'at',
+    order: 'at DESC, scheduled_at DESC, taken_at DESC',
+    span: [TAKEN_OR_DUE, TAKEN_OR_DUE],
+  },
+  condition: SINCE,
+  allergy: SINCE,
+  appointment: instant('starts_at'),
+  moodEntry: instant('occurred_at'),
+  report: {
+    window: 'generated_at',
+    order: 'generated_at DESC, range_from DESC, range_to DESC',
+    span: ['range_from::timestamptz', "(range_to + 1)::timestamptz - interval '1 ms'"],
+  },
+  ehrRecord: instant('occurred_at'),
+};
+
+function instant(column: string): Times {
+  return { window: column, order: `${column} DESC`, span: [column, column] };
+}
 
 interface HeldQuery {
   readonly userId: string;
@@ -259,7 +277,7 @@ const DOSE_NAME = `(
 const INTERNAL: readonly string[] = ['medication_id', 'sort_name', 'since_on'];
 
 async function listHeld(pool: pg.Pool, kind: HealthRecordKind, { userId, before, limit }: HeldQuery) {
-  const { window, order } = ORDERS[kind];
+  const { window, order } = TIMES[kind];
   const time = window === 'since_on' ? null : window;
   const shown = columnsOf(kind).filter((column) => !INTERNAL.includes(column));
   const columns = [...shown, 'source', ...(kind === 'adherenceEntry' ? [DOSE_NAME] : [])];
@@ -274,9 +292,7 @@ async function listHeld(pool: pg.Pool, kind: HealthRecordKind, { userId, before,
     values,
     types: DATES_AS_TEXT,
   });
-  const items = rows.map(({ held_at: _, ...row }) =>
-    Object.fromEntries(Object.entries(row).map(([column, value]) => [toField(column), value])),
-  );
+  const items = rows.map(({ held_at: _, ...row }) => toItem<object>(row));
   const last = rows.at(-1)?.['held_at'];
   return { items, next: last instanceof Date && rows.length >= limit ? last.getTime() : null };
 }
@@ -311,19 +327,9 @@ async function list<Item>(
     values,
     types: DATES_AS_TEXT,
   });
-  const items = rows.filter(({ id }) => id !== null).map((row) => toItem<Item>(row));
+  const items = rows.flatMap(({ total: _, ...row }) => (row.id === null ? [] : [toItem<Item>(row)]));
   return { items, total: rows[0]?.total ?? 0 };
 }
-
-/** The times of a record that the FHIR interface shows, both inclusive; kinds with partial dates or none are not in it. */
-const SPANS: { readonly [Kind in HealthRecordKind]?: readonly [start: string, end: string] } = {
-  symptom: ['occurred_at', 'occurred_at'],
-  adherenceEntry: [TAKEN_OR_DUE, TAKEN_OR_DUE],
-  appointment: ['starts_at', 'starts_at'],
-  moodEntry: ['occurred_at', 'occurred_at'],
-  report: ['range_from::timestamptz', "(range_to + 1)::timestamptz - interval '1 ms'"],
-  ehrRecord: ['occurred_at', 'occurred_at'],
-};
 
 async function listNewest<Item>(
   pool: pg.Pool,
@@ -332,13 +338,12 @@ async function listNewest<Item>(
 ): Promise<Item[]> {
   const values: unknown[] = [];
   const where = toDatedConditions(kind, query, values);
-  const span = SPANS[kind];
-  const newest =
-    span && ` ORDER BY ${span[0]} DESC FETCH FIRST ($${values.push(query.limit)}) ROWS WITH TIES`;
+  const [start] = TIMES[kind].span ?? [];
+  const newest = start && ` ORDER BY ${start} DESC FETCH FIRST ($${values.push(query.limit)}) ROWS WITH TIES`;
   const columns = ['id', ...columnsOf(kind), ...(kind === 'adherenceEntry' ? ['medication'] : [])];
   const text = `SELECT ${columns.join(', ')} FROM ${foundIn(kind)} WHERE ${where}${newest ?? ''}`;
   const { rows } = await pool.query({ text, values, types: DATES_AS_TEXT });
-  return rows.map((row) => toItem<Item>({ ...row, total: 0 }));
+  return rows.map((row) => toItem<Item>(row));
 }
 
 async function count(pool: pg.Pool, kind: HealthRecordKind, query: DatedRecordQuery): Promise<number> {
@@ -361,7 +366,7 @@ function toDatedConditions(kind: HealthRecordKind, query: DatedRecordQuery, valu
     conditions.push(`${column} = ANY ($${values.push(value)}::${type}[])`);
   if (ids !== null) addAny('id', 'uuid', ids);
   if (statuses !== null) addAny('status', 'text', statuses);
-  const [start, end] = SPANS[kind] ?? [];
+  const [start, end] = TIMES[kind].span ?? [];
   const addBound = (column: string | undefined, comparison: string, at: number | null) => {
     if (column !== undefined && at !== null)
       add(`${column} ${comparison}`, withinCalendar(new Date(at)).toISOString());
@@ -380,7 +385,7 @@ function toConditions(
   values: unknown[],
 ): string[] {
   const { userId, range, medicationId, coverFrom = null } = query;
-  const { window } = ORDERS[kind];
+  const { window } = TIMES[kind];
   const conditions: string[] = [];
   const add = (condition: string, value: unknown) => conditions.push(`${condition} $${values.push(value)}`);
   add('user_id =', userId);
@@ -400,7 +405,7 @@ function toConditions(
  */
 function toOrder(kind: HealthRecordKind): string {
   const seen = columnsOf(kind).filter((column) => column !== 'medication_id');
-  return [ORDERS[kind].order, ...seen, 'id'].join(', ');
+  return [TIMES[kind].order, ...seen, 'id'].join(', ');
 }
 
 /** A date would otherwise become a `Date` at midnight of the process's zone. */
@@ -409,9 +414,8 @@ const DATES_AS_TEXT: pg.CustomTypesConfig = {
     type === pg.types.builtins.DATE ? (text: string) => text : pg.types.getTypeParser(type, format),
 };
 
-function toItem<Item>({ total: _, ...row }: object & { readonly total: number }): Item {
-  const fields = Object.entries(row).map(([column, value]) => [toField(column), value]);
-  return Object.fromEntries(fields);
+function toItem<Item>(row: object): Item {
+  return Object.fromEntries(Object.entries(row).map(([column, value]) => [toField(column), value])) as Item;
 }
 
 export function tableOf(kind: HealthRecordKind): string {

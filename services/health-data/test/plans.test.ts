@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { CATEGORY_SLUGS } from '@phds/catalog/categories';
 import { METRICS } from '@phds/catalog/metrics';
 import { type Asked, capture, explain, type Plan } from '@phds/test-kit/plans';
-import { createStores, type Stores } from './every-store.ts';
 import { fillPeople, MEDICATION, PEOPLE, ZONE } from './people.ts';
 import { shareStorePool } from './store-pool.ts';
+import { createStores, type Stores } from './stores.ts';
 
 // Runs every query of a read as in production, where its plan is made once: on empty tables here, and again with a person of
 // 200,000 readings among others. Each must find its rows by an index, and the number of rows touched must not depend on how many

@@ -5,13 +5,41 @@ import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { createPublicIds } from '../src/public-ids.ts';
 import { toHealthRecordId, toReadingId } from '../src/row-ids.ts';
-import { type About, LIST_NAMES, LISTS, type ListName } from './data-lists.ts';
-import { at, bodyOf, reading, refusalOf, shareHarness, textOf } from './harness.ts';
+import { at, bodyOf, type Harness, reading, refusalOf, shareHarness, textOf } from './harness.ts';
 import { fillOneOfEach, recordsOf } from './one-of-each.ts';
 
 const harness = await shareHarness();
 await fillOneOfEach(harness, 'ada');
 beforeEach(() => harness.consent.forget());
+
+type About = Awaited<ReturnType<Harness['about']>>;
+
+const list =
+  (request: { endpoint: Endpoint; category?: string }) =>
+  ({ reads }: Harness, about: About) =>
+    reads.read(request, about);
+
+/** The lists whose items have ids, as an app reads them; adherence uses the first medication. */
+const LISTS = {
+  readings: list({ endpoint: Endpoint.HEALTH_DATA, category: 'heart' }),
+  weight: list({ endpoint: Endpoint.WEIGHT }),
+  symptoms: list({ endpoint: Endpoint.SYMPTOMS }),
+  medications: list({ endpoint: Endpoint.MEDICATIONS }),
+  conditions: list({ endpoint: Endpoint.CONDITIONS }),
+  allergies: list({ endpoint: Endpoint.ALLERGIES }),
+  appointments: list({ endpoint: Endpoint.APPOINTMENTS }),
+  mood: list({ endpoint: Endpoint.MOOD }),
+  reports: list({ endpoint: Endpoint.REPORTS }),
+  ehr: list({ endpoint: Endpoint.EHR }),
+  adherence: async ({ reads }: Harness, about: About) => {
+    const [medication] = bodyOf(await reads.read({ endpoint: Endpoint.MEDICATIONS }, about)).data;
+    return reads.read({ endpoint: Endpoint.ADHERENCE, medicationId: medication.id }, about);
+  },
+};
+
+type ListName = keyof typeof LISTS;
+
+const LIST_NAMES = Object.keys(LISTS) as ListName[];
 
 const START = '2026-01-02T10:00:00Z';
 const toDigits = (rowId: string) => rowId.replaceAll('-', '');

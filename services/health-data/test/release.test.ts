@@ -1,11 +1,19 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { DATA_PATHS } from '@phds/catalog/endpoints';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
-import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import {
+  Endpoint,
+  HealthDataService,
+  type ReadRequestSchema,
+  type ReadResponse,
+} from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import type { AppError } from '@phds/service-kit/errors';
+import { createBatchedCalls } from '@phds/service-kit/rpc/batch-rpc';
+import { ASSERTION_METADATA } from '@phds/service-kit/rpc/context';
 import { toReadEndpoint } from '@phds/service-kit/rpc/messages';
 import { eventually } from '@phds/test-kit/conditions';
-import { type BatchedRead, createReadAll, type Outcome } from './batched-reads.ts';
 import { BASE } from './fhir.ts';
 import { bodyOf, type Harness, reading, reasonOf, refusalOf, shareHarness, startHarness } from './harness.ts';
 
@@ -194,6 +202,27 @@ describe('no data without a record', () => {
     await eventually(async () => expect(bodyOf(await heart()).data).toHaveLength(2));
   });
 });
+
+interface BatchedRead {
+  readonly request: MessageInitShape<typeof ReadRequestSchema>;
+  /** As `Harness.about` returns it. */
+  readonly headers?: Record<string, string>;
+}
+
+/** The response, or the error. */
+type Outcome = ReadResponse | AppError;
+
+/** Sends reads in one message, as a gateway does. */
+function createReadAll({ reads: client }: Harness): (reads: readonly BatchedRead[]) => Promise<Outcome[]> {
+  const { read: method } = HealthDataService.method;
+  const read = createBatchedCalls({ method, batch: client.reads, deadlineMs: 20_000 });
+  return (reads) =>
+    Promise.all(
+      reads.map(({ request, headers }) =>
+        read({ request, assertion: headers?.[ASSERTION_METADATA] ?? '' }).catch((error: AppError) => error),
+      ),
+    );
+}
 
 describe('reads in a batch', () => {
   const readAll = createReadAll(harness);

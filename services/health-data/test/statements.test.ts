@@ -1,10 +1,18 @@
-import { readFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { create } from '@bufbuild/protobuf';
 import { expect, test } from '@jest/globals';
+import { HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { readStatement } from '@phds/service-kit/postgres/sql';
+import { FakeClock } from '@phds/test-kit/fake-clock';
 import { capture } from '@phds/test-kit/plans';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
 import { POOL_SETTINGS } from '../src/database.ts';
-import { createStores, observe, readAll, USER, writeAll } from './every-store.ts';
+import { createUserEraser } from '../src/erasure.ts';
+import { createRecordWriter, putHealthRecords } from '../src/ingest-records.ts';
+import type { HealthRecordKind } from '../src/record-kinds.ts';
+import { createHealthRecords } from '../src/records.ts';
+import { recordsOf } from './one-of-each.ts';
 import { findReach, type Reach } from './shards.ts';
 import { shareStorePool } from './store-pool.ts';
 
@@ -50,9 +58,6 @@ const BEYOND_ONE_PERSON = [
 /** Statement files that Citus would not hand to one server as a whole. */
 const SPLIT = ['delete-readings.sql', 'delete-window.sql', 'put-readings.sql', 'refresh-quarters.sql'];
 
-/** The same for the statements that are composed for a kind of records. */
-const COMPOSED_SPLIT = /^WITH written AS \( INSERT INTO \w+ \(user_id, id, source, /;
-
 const reachOf = (text: string): Promise<Reach> => findReach(store.pool, store.database.schema, text);
 
 test('every statement file reads and writes the rows of one person, found by the user in a parameter, except those that are named here', async () => {
@@ -80,26 +85,60 @@ test('the check notices a statement that reads rows of another person, finds row
   expect(insert?.beyond).toHaveLength(1);
 });
 
-test('every other statement of the stores does so too, except those that are named here', async () => {
-  const { stores, uncalled } = observe(createStores(store.pool));
-  const asked = await capture(async () => {
-    await writeAll(stores);
-    await readAll(stores);
-    await stores.eraser.erase(USER);
-  });
-  // All methods of all stores.
-  expect([...uncalled]).toEqual([]);
-  const files = new Set(FILES.flatMap(([, text]) => [text, text.replaceAll('category = ', 'type = ')]));
-  const inline = [...new Set(asked.map(({ text }) => text))].filter((text) => !files.has(text));
-  const reaches = await Promise.all(
-    inline.map(async (text) => ({ text: toLine(text), ...(await reachOf(text)) })),
+test('only statements of records and of erasures are composed', async () => {
+  const source = new URL('../src/', import.meta.url);
+  const files = (await readdir(source, { recursive: true })).filter((file) => file.endsWith('.ts'));
+  const texts = await Promise.all(files.map((file) => readFile(new URL(file, source), 'utf8')));
+  const composing = files.filter((_, at) =>
+    /\b(SELECT|INSERT INTO|UPDATE \S+ SET|DELETE FROM)\b/.test(texts[at]!),
   );
-  expect(reaches.filter((reach) => reach.beyond.length > 0)).toEqual([]);
-  const split = reaches.filter(({ isSplit }) => isSplit).map(({ text }) => text);
-  expect(split.filter((text) => !COMPOSED_SPLIT.test(text))).toEqual([]);
-  expect(split).not.toEqual([]);
-  expect(reaches.length).toBeGreaterThan(40);
+  expect(composing.sort()).toEqual(['erasure.ts', 'ingest-records.ts', 'records.ts']);
 });
+
+test('every composed statement is about one person, and is handed to one server as a whole, except those that store records', async () => {
+  const asked = await capture(async () => {
+    await useRecords();
+    await createUserEraser(store.pool).erase('ada');
+  });
+  const files = new Set(FILES.map(([, text]) => text));
+  const composed = [...new Set(asked.map(({ text }) => text))].filter((text) => !files.has(text));
+  expect(composed.length).toBeGreaterThan(60);
+  const reaches = await Promise.all(
+    composed.map(async (text) => ({ text: toLine(text), ...(await reachOf(text)) })),
+  );
+  expect(reaches.filter(({ beyond }) => beyond.length > 0)).toEqual([]);
+  const split = reaches.filter(({ isSplit }) => isSplit).map(({ text }) => text);
+  expect(
+    split.filter((text) => !/^WITH written AS \( INSERT INTO \w+ \(user_id, id, source, /.test(text)),
+  ).toEqual([]);
+  expect(split).toHaveLength(KINDS.length);
+});
+
+const KINDS = recordsOf('a').map(({ case: kind }) => kind as HealthRecordKind);
+
+/** Writes, reads and deletes records of each kind, in every way. */
+async function useRecords(): Promise<void> {
+  const [userId, ids, at] = ['ada', [randomUUID()], new Date()];
+  const parts = { healthRecordWriter: createRecordWriter(store.pool), clock: new FakeClock() };
+  const records = recordsOf('a').map((record) =>
+    create(HealthRecordSchema, { key: 'a', source: 'ehr', record }),
+  );
+  expect(await putHealthRecords(parts, { userId, records })).toMatchObject({ inserted: KINDS.length });
+  const reader = createHealthRecords(store.pool);
+  const when = { startFrom: 0, startBefore: 1, endFrom: 0, endBefore: 1 };
+  const page = { userId, limit: 10, offset: 0 };
+  const range = { from: at, to: at };
+  for (const kind of KINDS) {
+    await reader.list(kind, { ...page, range, coverFrom: at, medicationId: randomUUID() });
+    const statuses = kind === 'adherenceEntry' ? ['taken'] : null;
+    const dated = { userId, ids, since: at, coverFrom: at, statuses, when };
+    await reader.listNewest(kind, { ...dated, limit: 10 });
+    await reader.count(kind, dated);
+    await reader.listHeld(kind, { userId, before: null, limit: 10 });
+    await parts.healthRecordWriter.delete(userId, [{ kind, id: randomUUID() }]);
+  }
+  await reader.listDoses({ userId, since: at, limit: 10 });
+}
 
 test('deploy/citus/planner.sql gives the role of the service the planner settings of its connections, but for plans that are kept', async () => {
   const sql = await readFile(new URL('../../../deploy/citus/planner.sql', import.meta.url), 'utf8');

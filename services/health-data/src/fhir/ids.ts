@@ -51,7 +51,7 @@ export function toTimedIds(ids: ReaderIds, prefix: TimedPrefix, rows: readonly T
     blocks.copy(plain, 2 * at, at, at + BLOCK_BYTES);
     blocks.copy(plain, 2 * at + BLOCK_BYTES, starts + at, starts + at + BLOCK_BYTES);
   }
-  const digits = toBase32(plain, ID_BYTES);
+  const digits = toBase32(plain);
   return rows.map((_, index) => `${prefix}-${digits.slice(index * DIGITS, (index + 1) * DIGITS)}`);
 }
 
@@ -60,7 +60,7 @@ export function findStart(ids: ReaderIds, prefix: TimedPrefix, id: string): numb
   const digits = id.slice(prefix.length + 1);
   if (id !== `${prefix}-${digits}` || !/^[0-9a-v]{52}$/.test(digits)) return null;
   const bytes = fromBase32(digits);
-  if (toBase32(bytes, ID_BYTES) !== digits) return null;
+  if (toBase32(bytes) !== digits) return null;
   const block = ids.decrypt(bytes).subarray(BLOCK_BYTES);
   const start = block.readUInt32BE(0) * TWO_32 + block.readUInt32BE(4) + YEAR_ONE;
   const same = Buffer.alloc(BLOCK_BYTES);
@@ -75,14 +75,14 @@ function writeStart(block: Buffer, offset: number, start: number): Buffer {
 
 const ALPHABET = Buffer.from('0123456789abcdefghijklmnopqrstuv');
 
-/** base32hex (RFC 4648) of each part, in lower case, without padding. A page of ids takes five times as long by BigInt. */
-function toBase32(bytes: Uint8Array, partBytes: number): string {
-  const digits = Buffer.allocUnsafe((bytes.length / partBytes) * Math.ceil((partBytes * 8) / 5));
+/** base32hex (RFC 4648) of each id, in lower case, without padding. A page of ids takes five times as long by BigInt. */
+function toBase32(bytes: Uint8Array): string {
+  const digits = Buffer.allocUnsafe((bytes.length / ID_BYTES) * DIGITS);
   let [held, bits, place] = [0, 0, 0];
   for (let index = 0; index < bytes.length; index += 1) {
     held = ((held << 8) | (bytes[index] ?? 0)) & 0xfff;
     for (bits += 8; bits >= 5; bits -= 5) digits[place++] = ALPHABET[(held >> (bits - 5)) & 31] ?? 0;
-    if (bits === 0 || (index + 1) % partBytes > 0) continue;
+    if ((index + 1) % ID_BYTES > 0) continue;
     digits[place++] = ALPHABET[(held << (5 - bits)) & 31] ?? 0;
     bits = 0;
   }

@@ -7,7 +7,7 @@ import { toPoolSettings } from '../../src/database.ts';
 import { createReadingChanges } from '../../src/reading-changes.ts';
 import type { DataParts } from '../../src/resources.ts';
 import type { IngestionParts } from '../../src/rpc/ingestion-service.ts';
-import { createStores } from '../every-store.ts';
+import { createStores } from '../stores.ts';
 
 const POOL_SIZE = 8;
 
