@@ -118,13 +118,12 @@ type Surroundings = Parameters<typeof listImports>[1] & Parameters<typeof runRes
 
 /** Runs a command while no service answers. */
 async function runUnanswered(command: (surroundings: Surroundings) => Promise<number>) {
-  const [output, errors]: [string[], string[]] = [[], []];
+  const { output, errors, texts } = collectOutput();
   const connect = () => {
     throw unavailable(new Error('away'));
   };
-  const write = (texts: string[]) => ({ write: (text: string) => texts.push(text) });
-  const code = await command({ connect, output: write(output), errors: write(errors) });
-  return { code, document: JSON.parse(output.join('') || 'null'), errors: errors.join('') };
+  const code = await command({ connect, output, errors });
+  return { code, document: JSON.parse(texts.stdout) };
 }
 
 test('a command with --json prints a document with the reason when no service answers', async () => {

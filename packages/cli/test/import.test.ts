@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ImportState } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { device, element, exportXml, metadata, recordXml } from '@phds/test-kit/apple-exports';
 import { loinc, observation, toBundle } from '@phds/test-kit/bundle-files';
+import { collectOutput } from '@phds/test-kit/collected-output';
 import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { toZip } from '@phds/test-kit/zip-files';
 import { type ImportArguments, importFiles, listImports } from '../src/commands/import.ts';
@@ -27,16 +28,12 @@ type ImportRun = Pick<ImportArguments, 'importer'> & Partial<ImportArguments>;
 
 /** Runs the command with an environment. Returns its exit code and output. */
 async function runImport(env: NodeJS.ProcessEnv, run: ImportRun) {
-  const [output, errors]: [string[], string[]] = [[], []];
+  const { output, errors, texts } = collectOutput();
   const code = await importFiles(
     { paths: [], userId: 'ada', patient: null, again: false, json: false, ...run },
-    {
-      output: { write: (text) => output.push(text) },
-      errors: { write: (text) => errors.push(text) },
-      connect: () => openIngestion(env),
-    },
+    { output, errors, connect: () => openIngestion(env) },
   );
-  return { code, output: output.join(''), errors: errors.join('') };
+  return { code, output: texts.stdout, errors: texts.stderr };
 }
 
 /** Runs the command with `--json`. */
@@ -182,14 +179,9 @@ test('dates alone are days in the zone of the person', async () => {
 
 describe('the list of imports', () => {
   async function list(json: boolean): Promise<string> {
-    const output: string[] = [];
-    const surroundings = {
-      output: { write: (text: string) => output.push(text) },
-      errors: { write: () => true },
-      connect: () => openIngestion(service.env),
-    };
-    await listImports({ userId: 'ada', json }, surroundings);
-    return output.join('');
+    const { output, errors, texts } = collectOutput();
+    await listImports({ userId: 'ada', json }, { output, errors, connect: () => openIngestion(service.env) });
+    return texts.stdout;
   }
 
   test('shows the result of each import', async () => {

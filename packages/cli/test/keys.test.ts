@@ -3,18 +3,14 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { describeWithCertificates } from '@phds/test-kit/certificates';
+import { collectOutput } from '@phds/test-kit/collected-output';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { runCommand } from '../src/run-program.ts';
 
 async function make(directory: string, ...options: readonly string[]) {
-  const printed = { output: '', errors: '' };
-  const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
-  const streams = { output: stream('output'), errors: stream('errors') };
-  const code = await runCommand(['keys', 'make', directory, ...options], {
-    env: {},
-    ...streams,
-  } as unknown as Parameters<typeof runCommand>[1]);
-  return { code, ...printed };
+  const { output, errors, texts } = collectOutput();
+  const code = await runCommand(['keys', 'make', directory, ...options], { env: {}, output, errors });
+  return { code, ...texts };
 }
 
 describeWithCertificates('phds keys make', () => {
@@ -23,7 +19,7 @@ describeWithCertificates('phds keys make', () => {
     const read = (name: string) => readFileSync(join(files.directory, name), 'utf8');
     const options = ['--operator', 'kim', '--domain', 'internal.example.com', '--redis', 'redis://r'];
     const database = ['--postgres', 'postgresql://db.example.com:5432/phds?sslmode=verify-full'];
-    expect(await make(files.directory, ...options, ...database)).toMatchObject({ code: 0, errors: '' });
+    expect(await make(files.directory, ...options, ...database)).toMatchObject({ code: 0, stderr: '' });
     const names = [
       'consent/secrets/service.pem',
       'consent/tls/tls.crt',
@@ -59,6 +55,6 @@ describeWithCertificates('phds keys make', () => {
     ['--kubernetes', 'base'],
   ])('refuses %s %s', async (...option) => {
     using files = openFilesOfTest();
-    expect(await make(join(files.directory, 'keys'), ...option)).toMatchObject({ code: 2, output: '' });
+    expect(await make(join(files.directory, 'keys'), ...option)).toMatchObject({ code: 2, stdout: '' });
   });
 });

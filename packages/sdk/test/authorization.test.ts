@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { createClient } from '../src/client.ts';
-import { makeClient, tokenAnswer } from './made-client.ts';
-import { json, lostConnection, type Reply } from './scripted-service.ts';
+import { json, lostConnection, makeClient, type Reply, tokenAnswer } from './made-client.ts';
 
 const APPROVAL = 'https://health.example/approve/apr_1';
 const PUSHED = { request_uri: 'urn:x', expires_in: 600, approval_uri: APPROVAL, pending_id: 'apr_1' };

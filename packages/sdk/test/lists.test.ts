@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { makeClient, tokens } from './made-client.ts';
-import { json, lostConnection, problem, type Sent } from './scripted-service.ts';
+import { json, lostConnection, makeClient, problem, type Sent, tokens } from './made-client.ts';
 
 const item = (number: number) => ({ id: `rdg_${number}` });
 const pageOf = ({ url }: Sent) => Number(url.searchParams.get('page'));

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { makeClient, tokens } from './made-client.ts';
-import { json, problem, type Reply, type Sent } from './scripted-service.ts';
+import { json, makeClient, problem, type Reply, type Sent, tokens } from './made-client.ts';
 
 const WINDOW_MS = 60_000;
 const QUOTA = 300;

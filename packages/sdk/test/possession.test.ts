@@ -1,8 +1,7 @@
 import { createHash, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { KeyPair, KeyStore } from '../src/signer.ts';
-import { makeClient, tokenAnswer, tokens } from './made-client.ts';
-import { json, lostConnection, problem, type Sent } from './scripted-service.ts';
+import { json, lostConnection, makeClient, problem, type Sent, tokenAnswer, tokens } from './made-client.ts';
 
 const PROFILE = { name: null, gender: null, dateOfBirth: null, bloodType: null };
 const PUSHED = {

@@ -1,7 +1,15 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { PhdsError } from '../src/errors.ts';
-import { makeClient, tokenAnswer, tokens } from './made-client.ts';
-import { json, lostConnection, problem, type Reply, type SleepingClock } from './scripted-service.ts';
+import {
+  json,
+  lostConnection,
+  makeClient,
+  problem,
+  type Reply,
+  type SleepingClock,
+  tokenAnswer,
+  tokens,
+} from './made-client.ts';
 
 const PROFILE = { name: null, gender: null, dateOfBirth: null, bloodType: null };
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { memoryTokenStore, type TokenStore } from '../src/token-store.ts';
-import { makeClient, tokenAnswer, tokens } from './made-client.ts';
-import { json, problem, type Sent } from './scripted-service.ts';
+import { json, makeClient, problem, type Sent, tokenAnswer, tokens } from './made-client.ts';
 
 const PROFILE = { name: null, gender: null, dateOfBirth: null, bloodType: null };
 const isRefresh = ({ url }: Sent) => url.pathname === '/oauth/token';
