@@ -20,7 +20,7 @@ const TYPES = ['gauge', 'counter', 'histogram'] as const;
 
 export function readMetricsTable(): DocumentedMetric[] {
   const page = readFileSync(join(repositoryRoot, 'docs/operations/observability.md'), 'utf8');
-  const absent = [...page.matchAll(/^Without `(\w+)` absent: (.+)$/gm)];
+  const absent = [...page.matchAll(/^Without `(\w+)`, these are absent: (.+)$/gm)];
   const rows = page.split('\n').filter((line) => line.startsWith('|') && line.includes('`phds_'));
   return rows.flatMap((row) => {
     const [, services = '', ...cells] = row.split('|').map((cell) => cell.trim());
