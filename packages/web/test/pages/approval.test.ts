@@ -68,6 +68,7 @@ test('many scopes start folded, also those that are shared, each group with its 
   await using opened = await openApproval(approvalOf(SCOPE_NAMES, { connection }));
   const { page } = opened;
   expect(screen.queryByRole('checkbox')).toBeNull();
+  page.see('22 types of data, 9 very personal. Only what you share already is selected.');
   const group = screen.getByRole('button', { name: /^Other types of data/ });
   expect(group.getAttribute('aria-expanded')).toBe('false');
   await page.press(group);

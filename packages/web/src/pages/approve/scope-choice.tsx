@@ -47,11 +47,14 @@ export function ScopeChoice({ scopes, ...choice }: Choice & { readonly scopes: r
   );
 }
 
-/** How much is selected; before the person has changed anything, why it is or is not selected. */
+/** How much is selected; until the person changes it, how much a long request asks for, and why this is selected. */
 function selectionText(scopes: readonly RequestedScope[], chosen: readonly string[]): string {
   const isUntouched = scopes.every(({ scope, alreadyShared }) => alreadyShared === chosen.includes(scope));
   if (!isUntouched) return text('selectedOf', { count: chosen.length, all: scopes.length });
-  return text(chosen.length === 0 ? 'nothingSelected' : 'sharedIsSelected');
+  const state = text(chosen.length === 0 ? 'nothingSelected' : 'sharedIsSelected');
+  if (scopes.length <= MAX_OPEN_SCOPES) return state;
+  const personal = scopes.filter(({ sensitive }) => sensitive).length;
+  return `${text('requested', { count: scopes.length, personal })} ${state}`;
 }
 
 /** A group that starts collapsed, so that the decision is few stops of the keyboard away. */

@@ -3,7 +3,7 @@ import { useApps, useRegistration } from '../../api/developer-apps.ts';
 import type { ApplicationType, NewApp } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Row, Soft, Stack } from '../../ui/card.tsx';
-import { Narrow, PageHeading } from '../../ui/layout.tsx';
+import { PageHeading } from '../../ui/layout.tsx';
 import { EmptyPage } from '../../ui/notice.tsx';
 import { RadioChoice } from '../../ui/radio-choice.tsx';
 import { AppForm } from './app-form.tsx';
@@ -44,7 +44,7 @@ function NotDeveloper() {
 
 function Registered({ app }: { readonly app: NewApp }) {
   return (
-    <Narrow>
+    <>
       <PageHeading title={text('registered', { app: app.name })} />
       <Stack>
         <SecretOnce {...app} />
@@ -55,7 +55,7 @@ function Registered({ app }: { readonly app: NewApp }) {
           </ButtonLink>
         </Row>
       </Stack>
-    </Narrow>
+    </>
   );
 }
 
