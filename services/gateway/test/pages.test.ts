@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { PROBLEM_CODES, PROBLEMS, toProblemType } from '@phds/catalog/problems';
@@ -295,5 +298,39 @@ describe('the web app', () => {
     const expiresAt = new Date(expires * 1000).toISOString();
     expect([status, JSON.parse(text)]).toEqual([200, { data: { userId: 'ada', name: 'Ada', expiresAt } }]);
     expect((await get('/partner/session')).status).toBe(401);
+  });
+});
+
+describe('what /docs has beside the pages', () => {
+  const gateway = shareTestGateway();
+  const run = promisify(execFile);
+  const readText = (file: string) => readFileSync(resolve(import.meta.dirname, '../../..', file), 'utf8');
+
+  test('the SDK is installed from a running gateway into an empty folder, under the name that the documents have', async () => {
+    using files = openFilesOfTest();
+    const { version } = JSON.parse(readText('packages/sdk/package.json'));
+    const path = `/docs/sdk/phds-sdk-${version}.tgz`;
+    for (const document of ['docs/partners/sdk.md', 'packages/sdk/README.md']) {
+      expect(readText(document)).toContain(`npm install http://localhost:8080${path}\n`);
+    }
+    files.write('package.json', '{"type":"module"}');
+    const cwd = files.directory;
+    const url = `http://127.0.0.1:${gateway.port}${path}`;
+    await run('npm', ['install', '--no-audit', '--no-fund', url], { cwd });
+    const program = 'import { createClient } from "@phds/sdk"; console.log(typeof createClient)';
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program], { cwd });
+    expect(stdout).toBe('function\n');
+    const absent = await gateway.fetchUnchecked('/docs/sdk/phds-sdk-0.0.0.tgz');
+    expect(absent.status).toBe(404);
+  });
+
+  test('security.txt names the contact of the settings', async () => {
+    await using stated = await startTestGateway({ SECURITY_CONTACT: 'mailto:security@clinic.test' });
+    const security = await stated.fetchUnchecked('/.well-known/security.txt');
+    expect(security.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(await security.text()).toMatch(
+      /^Contact: mailto:security@clinic.test\nExpires: \d{4}-\d\d-\d\dT[\d:.]+Z\nCanonical: /,
+    );
+    expect((await gateway.fetchUnchecked('/.well-known/security.txt')).status).toBe(404);
   });
 });

@@ -130,18 +130,8 @@ describe('the request log', () => {
 });
 
 describe('the list of requests', () => {
-  interface Entry {
-    readonly requestId: string;
-    readonly at: string;
-    readonly method: string;
-    readonly endpoint: string;
-    readonly status: number;
-    readonly code: string | null;
-    readonly ms: number;
-  }
-
   interface List {
-    readonly data: Entry[];
+    readonly data: (Omit<LoggedRequest, 'at'> & { readonly at: string })[];
     readonly pagination: unknown;
     readonly complete: boolean;
   }

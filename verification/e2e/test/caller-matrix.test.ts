@@ -95,7 +95,7 @@ test.each(SERVICES)('each rpc of %s admits exactly the callers that the table na
   }
 });
 
-// service-kit/test/service-token.test.ts has the other tokens that are refused.
+// service-kit/test/callers.test.ts has the other tokens that are refused.
 test.each(SERVICES)('no rpc of %s tells a stranger more than that its token is refused', async (service) => {
   for (const authorization of [null, ...(await forgeTokens(service))]) {
     for (const isReadable of [true, false]) {
