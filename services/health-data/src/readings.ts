@@ -99,21 +99,25 @@ export function byCategoryOrType({ name, text }: Statement) {
  * called for each statement with the number of its queries.
  */
 export function sharingStatements<Query, Result>(
-  read: (queries: readonly Query[]) => Promise<readonly Result[]>,
+  { category, type }: ReturnType<typeof byCategoryOrType>,
+  read: (statement: Statement, queries: readonly Query[]) => Promise<readonly Result[]>,
   costOf: (query: Query) => number,
   onShared: (queries: number) => void,
-): (query: Query) => Promise<Result> {
-  const readShared = (queries: readonly Query[]) => {
-    onShared(queries.length);
-    return read(queries);
+) {
+  const share = (statement: Statement): ((query: Query) => Promise<Result>) => {
+    const readShared = (queries: readonly Query[]) => {
+      onShared(queries.length);
+      return read(statement, queries);
+    };
+    return batchingCalls(readShared, {
+      slowMs: SLOW_MS,
+      maxSlow: MAX_SLOW,
+      costOf: (query) => Math.max(costOf(query), PAGE_SIZE_DEFAULT),
+      maxCost: MAX_MERGED_ROWS,
+      maxQueued: MAX_WAITING_ROWS,
+    });
   };
-  return batchingCalls(readShared, {
-    slowMs: SLOW_MS,
-    maxSlow: MAX_SLOW,
-    costOf: (query) => Math.max(costOf(query), PAGE_SIZE_DEFAULT),
-    maxCost: MAX_MERGED_ROWS,
-    maxQueued: MAX_WAITING_ROWS,
-  });
+  return { category: share(category), type: share(type) };
 }
 
 type Fields = readonly [id: string, type: MetricKey, value: string | null, source: string, start: string];
@@ -134,13 +138,9 @@ export function createReadings(
   onNewestPages: (queries: number) => void = () => undefined,
   { distributed } = ONE_SERVER,
 ) {
-  const merge = (statement: Statement) =>
-    sharingStatements(
-      (queries: readonly ReadingQuery[]) => listNewest(pool, statement, queries),
-      ({ limit, offset }) => offset + limit,
-      onNewestPages,
-    );
-  const newest = { category: merge(NEWEST.category), type: merge(NEWEST.type) };
+  const read = (statement: Statement, queries: readonly ReadingQuery[]) =>
+    listNewest(pool, statement, queries);
+  const newest = sharingStatements(NEWEST, read, ({ limit, offset }) => offset + limit, onNewestPages);
   return {
     /**
      * Newest first; ties by type, source and end, never by row id, which depends on the user id. A slice beyond the end is empty,

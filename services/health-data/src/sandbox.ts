@@ -41,7 +41,7 @@ export interface Life {
 
 export interface SandboxParts extends ReadingIngestion, RecordIngestion {
   readonly profiles: Profiles;
-  readonly people: SandboxPeople;
+  readonly pool: pg.Pool;
   /** Makes up what is known of a person until now. */
   readonly makeUp: (userId: string, until: Date) => Life;
   readonly publicIds: PublicIds;
@@ -127,7 +127,7 @@ export async function changeData(
     return toChanged(category, { id: toReadingId(userId, parseReadingKey(arrival)) });
   }
   for (const category of categories) {
-    const row = await parts.people.findNewest(userId, category);
+    const row = await findNewest(parts.pool, userId, category);
     if (row === null) continue;
     const { id: _, ...newest } = row;
     const metric = findMetricByName(newest.type);
@@ -156,23 +156,17 @@ interface NewestRow {
   readonly source: string;
 }
 
-type SandboxPeople = ReturnType<typeof createSandboxPeople>;
-
-/** What the sandbox asks about people's data. */
-export function createSandboxPeople(pool: pg.Pool) {
-  return {
-    /** The newest reading of a category that has a value, with its row id; null if there is none. */
-    async findNewest(
-      userId: string,
-      category: Category,
-    ): Promise<(ReadingDraft & { readonly id: string; readonly value: number }) | null> {
-      const [row] = await queryRows<NewestRow>(pool, FIND_NEWEST, userId, category);
-      if (row === undefined) return null;
-      const { id, value, source } = row;
-      const times = { start: timestampFromDate(row.start), end: timestampFromDate(row.end) };
-      return { id, ...times, type: getMetric(row.type).name, value, unit: '', source };
-    },
-  };
+/** The newest reading of a category that has a value, with its row id; null if there is none. */
+async function findNewest(
+  pool: pg.Pool,
+  userId: string,
+  category: Category,
+): Promise<(ReadingDraft & { readonly id: string; readonly value: number }) | null> {
+  const [row] = await queryRows<NewestRow>(pool, FIND_NEWEST, userId, category);
+  if (row === undefined) return null;
+  const { id, value, source } = row;
+  const times = { start: timestampFromDate(row.start), end: timestampFromDate(row.end) };
+  return { id, ...times, type: getMetric(row.type).name, value, unit: '', source };
 }
 
 /** An ordinary value of the first type of each category. */

@@ -37,7 +37,7 @@ import { createHealthRecords } from './records.ts';
 import type { DataParts } from './resources.ts';
 import { createHealthDataService } from './rpc/health-data-service.ts';
 import { createIngestionService } from './rpc/ingestion-service.ts';
-import { createSandboxPeople, createSandboxService, type SandboxParts } from './sandbox.ts';
+import { createSandboxService, type SandboxParts } from './sandbox.ts';
 import { createSummaries, type ScanLimits } from './summaries.ts';
 import { createWeights } from './weights.ts';
 
@@ -97,7 +97,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
         createHealthDataService({ data, record, publicIds, turns, verifyAssertion }),
         createPreviewService({ data, publicIds, turns, verifySession: verification.verify }),
         createIngestionService(ingestion),
-        ...(config.SANDBOX ? [createSandbox(pool, { ...ingestion, publicIds })] : []),
+        ...(config.SANDBOX ? [createSandbox({ ...ingestion, pool, publicIds })] : []),
       ],
       log,
       metrics,
@@ -198,9 +198,9 @@ function createReadTurns(pool: Postgres['pool']): Turns {
   return createTurns({ ...READS, atOnce, perKey: Math.ceil(atOnce / 2) });
 }
 
-function createSandbox(pool: Postgres['pool'], parts: Omit<SandboxParts, 'people' | 'makeUp'>) {
+function createSandbox(parts: Omit<SandboxParts, 'makeUp'>) {
   const inTurn = createTurns(MAKING_PEOPLE);
   // Several calls wait for the same data, so it is made even if the first of them gives up.
   const turns: Turns = (key, work) => withoutDeadline(() => inTurn(key, work));
-  return createSandboxService({ ...parts, people: createSandboxPeople(pool), makeUp: makeUpLife }, turns);
+  return createSandboxService({ ...parts, makeUp: makeUpLife }, turns);
 }

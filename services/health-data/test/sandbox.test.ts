@@ -161,7 +161,6 @@ describe('the preparation of a person', () => {
     const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
     const ports: Partial<SandboxParts> = {
       clock: new FakeClock(),
-      people: { findNewest: async () => null },
       profiles: { find: async () => null, put: () => finished } as unknown as SandboxParts['profiles'],
       makeUp: (userId) => {
         begun.push(userId);

@@ -55,13 +55,9 @@ export function createReadingSpans(
   onNewestPages: (queries: number) => void = () => undefined,
   { distributed } = ONE_SERVER,
 ) {
-  const merge = (statement: Statement) =>
-    sharingStatements(
-      (queries: readonly NewestQuery[]) => listShared(pool, statement, queries),
-      ({ limit }) => limit,
-      onNewestPages,
-    );
-  const shared = { category: merge(SHARED.category), type: merge(SHARED.type) };
+  const read = (statement: Statement, queries: readonly NewestQuery[]) =>
+    listShared(pool, statement, queries);
+  const shared = sharingStatements(SHARED, read, ({ limit }) => limit, onNewestPages);
   const ask = async (statement: Statement, values: unknown[]) => {
     const result = await pool.query({ ...TEXT_ROWS, ...statement, values });
     const [row] = result.rows as unknown as [string | null][];
