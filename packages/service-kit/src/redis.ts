@@ -1,4 +1,6 @@
 import { Redis, type RedisOptions } from 'ioredis';
+import { requirePair } from './rpc/tls.ts';
+import type { redisSettings, SettingsOf } from './settings/settings.ts';
 import type { Logger } from './telemetry/log.ts';
 
 type RedisLogger = Pick<Logger, 'info' | 'warn'>;
@@ -194,4 +196,12 @@ class ObservedRedis extends Redis {
 /** Not a lost connection, which is logged as such, and not a script that the node does not have yet. */
 function isRefusal({ name, message }: Error): boolean {
   return (name === 'ReplyError' && !message.startsWith('NOSCRIPT')) || message === 'Command timed out';
+}
+
+/** TLS to Redis, for `openRedis` and `subscribeRedis`. Throws a ConfigError unless the texts fit together. */
+export function toRedisTls(config: SettingsOf<typeof redisSettings>): RedisTls {
+  const { REDIS_TLS_CA: ca, REDIS_TLS_CERT: cert, REDIS_TLS_KEY: key } = config;
+  if (cert !== undefined && key !== undefined)
+    requirePair('REDIS_TLS_CERT', { ca, cert, key }, 'REDIS_TLS_CERT and REDIS_TLS_KEY');
+  return { ca, cert, key };
 }

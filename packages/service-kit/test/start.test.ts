@@ -5,9 +5,9 @@ import { eventually } from '@phds/test-kit/conditions';
 import { createAuthority } from '../src/keys/authority.ts';
 import { logFailedStart, refuseOldNode } from '../src/lifecycle.ts';
 import { watchReadiness } from '../src/probes.ts';
+import { toRedisTls } from '../src/redis.ts';
 import { toTlsFiles } from '../src/rpc/tls.ts';
 import { ConfigError, type ConfigErrorOptions } from '../src/settings/config.ts';
-import { toRedisTls } from '../src/settings/service-options.ts';
 import { createLogger } from '../src/telemetry/log.ts';
 
 function openLog() {

@@ -13,17 +13,13 @@ import { toSchemaName } from '@phds/service-kit/postgres/postgres-names';
 import { toPrismaOptions } from '@phds/service-kit/postgres/prisma';
 import { acknowledging, type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
 import { createRestoreService } from '@phds/service-kit/restore/service';
-import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
+import { type RpcServer, startRpcServer, toRpcServerOptions } from '@phds/service-kit/rpc/server';
 import { openReloads } from '@phds/service-kit/settings/reload';
-import {
-  openSessionVerification,
-  type SessionVerification,
-  toRpcServerOptions,
-} from '@phds/service-kit/settings/service-options';
 import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { createAssertionSigner } from '@phds/service-kit/trust/access-assertion';
 import { createAssertionVerifier } from '@phds/service-kit/trust/client-assertion';
+import { openSessionVerification, type SessionVerification } from '@phds/service-kit/trust/session';
 import { type AppPools, createAppStore } from './app.ts';
 import { createAppLocks } from './app-locks.ts';
 import { createApps } from './apps.ts';

@@ -12,16 +12,12 @@ import {
   type ReadinessWatch,
   watchReadiness,
 } from '@phds/service-kit/probes';
-import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
+import { openRedis, type RedisConnection, toRedisTls } from '@phds/service-kit/redis';
 import { ConfigError } from '@phds/service-kit/settings/config';
 import { openReloads } from '@phds/service-kit/settings/reload';
-import {
-  openSessionVerification,
-  type SessionVerification,
-  toRedisTls,
-} from '@phds/service-kit/settings/service-options';
 import { createLogger, createSecurityLog, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
+import { openSessionVerification, type SessionVerification } from '@phds/service-kit/trust/session';
 import { AccessTokens, subscribeEvictions } from './cache/access-tokens.ts';
 import { openBackends } from './clients/backends.ts';
 import { createLogoutTokenVerifier } from './clients/ended-sessions.ts';

@@ -10,12 +10,12 @@ import {
   toHalf,
 } from '@phds/service-kit/postgres/postgres';
 import { toSchemaName } from '@phds/service-kit/postgres/postgres-names';
-import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
+import { type RpcServer, startRpcServer, toRpcServerOptions } from '@phds/service-kit/rpc/server';
 import { openReloads } from '@phds/service-kit/settings/reload';
-import { openSessionVerification, toRpcServerOptions } from '@phds/service-kit/settings/service-options';
 import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics, measurePools } from '@phds/service-kit/telemetry/metrics';
 import { createAssertionVerifier } from '@phds/service-kit/trust/access-assertion';
+import { openSessionVerification } from '@phds/service-kit/trust/session';
 import { createChangePruning, forgetChanges } from './change-pruning.ts';
 import { createChangeOutbox, type Report, startChangeReports } from './change-reports.ts';
 import { connectConsent, openAccessRecorder, type SendAccesses } from './clients/consent-connection.ts';

@@ -8,9 +8,13 @@ import {
 } from '@bufbuild/protobuf';
 import { type Client, createClient, type Transport, type UnaryResponse } from '@connectrpc/connect';
 import { Client as GrpcClient, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { type Clock, systemClock } from '../clock.ts';
 import { currentDeadline, toCarriedIds } from '../current-work.ts';
 import { unavailable } from '../errors.ts';
-import type { ServiceTokenSource } from '../trust/callers.ts';
+import type { Reloads } from '../settings/reload.ts';
+import type { commonSettings, SettingsOf } from '../settings/settings.ts';
+import { type Metrics, measureCalledRpcs } from '../telemetry/metrics.ts';
+import { createServiceTokenSource, type ServiceTokenSource } from '../trust/callers.ts';
 import { REQUEST_ID_METADATA } from './context.ts';
 import { fromGrpcError, isConnectionLost, type RpcObserver, toRpcCode } from './errors.ts';
 import { encode } from './messages.ts';
@@ -197,4 +201,29 @@ class GrpcResponse<I extends DescMessage, O extends DescMessage> implements Unar
   get trailer(): Headers {
     return new Headers();
   }
+}
+
+interface ChannelContext {
+  readonly service: string;
+  readonly clock?: Clock;
+  /** Measures the calls of all channels. Default: they are not measured. */
+  readonly metrics?: Metrics;
+  readonly reloads: Reloads;
+}
+
+/** TLS, service tokens and metrics of all channels of a service, for `openRpcChannel`. Called once for each service. */
+export function toRpcChannelOptions(
+  config: SettingsOf<typeof commonSettings>,
+  { service, clock = systemClock, metrics, reloads }: ChannelContext,
+): Pick<RpcChannelOptions, 'tokens' | 'tls' | 'observer'> {
+  const signing = (privateKeyPem: string) => createServiceTokenSource({ service, privateKeyPem, clock });
+  let tokens = signing(config.SERVICE_PRIVATE_KEY);
+  reloads.watch(['SERVICE_PRIVATE_KEY'], ({ SERVICE_PRIVATE_KEY: key }) => {
+    tokens = signing(key);
+  });
+  return {
+    tokens: (audience) => tokens(audience),
+    ...(reloads.tls && { tls: reloads.tls }),
+    ...(metrics && { observer: measureCalledRpcs(metrics) }),
+  };
 }

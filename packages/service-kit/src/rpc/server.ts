@@ -8,6 +8,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
+import { type Clock, systemClock } from '../clock.ts';
 import { toAppError } from '../errors.ts';
 import type { RunningService } from '../lifecycle.ts';
 import {
@@ -18,13 +19,16 @@ import {
   measureReadiness,
   watchReadiness,
 } from '../probes.ts';
+import type { Reloads } from '../settings/reload.ts';
+import type { commonSettings, rpcSettings, SettingsOf } from '../settings/settings.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { type Metrics, measureServedRpcs } from '../telemetry/metrics.ts';
-import type { ServiceTokenVerifier } from '../trust/callers.ts';
+import { createServiceTokenVerifier, parseRoles, type ServiceTokenVerifier } from '../trust/callers.ts';
 import { createConnectServer } from './connect-port.ts';
 import { RpcContext, type UnaryHandler } from './context.ts';
 import { toGrpcError } from './errors.ts';
 import { decode, encode } from './messages.ts';
+import type { OperatorRecord } from './operator-acts.ts';
 import type { RpcGuard, RpcService } from './service.ts';
 import { serverCredentials, type TlsFiles } from './tls.ts';
 
@@ -209,4 +213,38 @@ function closeGrpc(server: Server): Promise<void> {
       resolve();
     });
   });
+}
+
+/** The ports, TLS, callers and operators of a service, for `startRpcServer`. */
+export function toRpcServerOptions(
+  config: SettingsOf<typeof commonSettings> & SettingsOf<ReturnType<typeof rpcSettings>>,
+  {
+    service,
+    clock = systemClock,
+    operatorRecord,
+    reloads,
+  }: {
+    readonly service: string;
+    readonly clock?: Clock;
+    readonly operatorRecord: OperatorRecord;
+    readonly reloads: Reloads;
+  },
+): Omit<RpcServerOptions, 'services' | 'health' | 'log'> {
+  const admitting = (publicKeys: string) => ({
+    verify: createServiceTokenVerifier({ service, publicKeys, clock }),
+    rolesOf: parseRoles(publicKeys),
+  });
+  let admitted = admitting(config.SERVICE_PUBLIC_KEYS);
+  reloads.watch(['SERVICE_PUBLIC_KEYS'], ({ SERVICE_PUBLIC_KEYS: keys }) => {
+    admitted = admitting(keys);
+  });
+  return {
+    verifyCaller: (token) => admitted.verify(token),
+    operators: { rolesOf: (caller) => admitted.rolesOf(caller), record: operatorRecord },
+    host: config.HOST,
+    rpcPort: config.RPC_PORT,
+    connectPort: config.CONNECT_PORT,
+    probePort: config.PROBE_PORT,
+    ...(reloads.tls && { tls: reloads.tls }),
+  };
 }

@@ -19,6 +19,9 @@ import {
  * the value is secret, and `fallback` describes a default that the schema does not have.
  */
 
+/** The values of settings. */
+export type SettingsOf<Shape extends z.ZodRawShape> = Readonly<z.infer<z.ZodObject<Shape>>>;
+
 /** The settings of mutual TLS between services. */
 export const tlsSettings = {
   TLS_CA: optionalText({ unit: 'PEM', fallback: 'none' }).describe('Authorities of the certificates.'),

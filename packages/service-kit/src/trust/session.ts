@@ -1,9 +1,11 @@
 import { cleanShownText } from '@phds/catalog/shown-text';
 import { type JWTPayload, jwtVerify } from 'jose';
+import type { FailureReports } from '../background.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { AppError, unauthorized } from '../errors.ts';
 import { isUserId } from '../ids.ts';
-import { parseKeySet, type SessionKeys } from './keys.ts';
+import type { commonSettings, SettingsOf, sessionSettings } from '../settings/settings.ts';
+import { openSessionKeys, parseKeySet, type SessionKeys } from './keys.ts';
 
 /** `typ` of a session JWT that the host application signs itself. An ID token has the `typ` JWT or none. */
 export const SESSION_TOKEN_TYPE = 'session+jwt';
@@ -137,4 +139,31 @@ function findName(value: unknown): string | null {
   const characters = [...cleanShownText(value, 'line')];
   // A cut may leave a joiner at the end.
   return cleanShownText(characters.slice(0, MAX_NAME_LENGTH).join(''), 'line') || null;
+}
+
+/** The verifier of sessions and the keys of the identity provider. */
+export interface SessionVerification extends AsyncDisposable {
+  readonly verify: SessionVerifier;
+  readonly keys: SessionKeys;
+}
+
+const SESSION_KEYS_TIMEOUT_MS = 2_000;
+
+/** Opens the keys of the identity provider, and creates the verifier of the accepted sessions. */
+export function openSessionVerification(
+  config: SettingsOf<typeof sessionSettings> & Pick<SettingsOf<typeof commonSettings>, 'DEADLINE_FACTOR'>,
+  { clock = systemClock, failureOf }: { readonly clock?: Clock; readonly failureOf: FailureReports },
+): SessionVerification {
+  const keys = openSessionKeys(config.SESSION_JWKS, {
+    timeoutMs: SESSION_KEYS_TIMEOUT_MS * config.DEADLINE_FACTOR,
+    onFailure: failureOf('fetching the keys of the identity provider'),
+  });
+  const verify = createSessionVerifier({
+    issuer: config.SESSION_ISSUER,
+    audience: config.SESSION_AUDIENCE,
+    userIdClaim: config.SESSION_USER_ID_CLAIM,
+    jwks: keys,
+    clock,
+  });
+  return { verify, keys, [Symbol.asyncDispose]: () => keys[Symbol.asyncDispose]() };
 }

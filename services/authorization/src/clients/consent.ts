@@ -1,16 +1,14 @@
 import type { DescEnum, MessageInitShape } from '@bufbuild/protobuf';
-import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { timestampDate } from '@bufbuild/protobuf/wkt';
+import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { LedgerService, type LivenessCheckSchema } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError } from '@phds/service-kit/errors';
-import { openRpcChannel, repeatIfLost } from '@phds/service-kit/rpc/client';
+import { openRpcChannel, repeatIfLost, toRpcChannelOptions } from '@phds/service-kit/rpc/client';
 import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { createOperatorRecordClient } from '@phds/service-kit/rpc/operator-acts';
 import type { Reloads } from '@phds/service-kit/settings/reload';
-import { toRpcChannelOptions } from '@phds/service-kit/settings/service-options';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
 import type { Config } from '../config.ts';
 

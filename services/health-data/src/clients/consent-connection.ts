@@ -3,10 +3,9 @@ import { AccessService, type Verdict } from '@phds/contracts/phds/consent/v1/acc
 import { EventService } from '@phds/contracts/phds/consent/v1/events_pb';
 import { batchingCalls } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
-import { openRpcChannel } from '@phds/service-kit/rpc/client';
+import { openRpcChannel, toRpcChannelOptions } from '@phds/service-kit/rpc/client';
 import { createOperatorRecordClient } from '@phds/service-kit/rpc/operator-acts';
 import type { Reloads } from '@phds/service-kit/settings/reload';
-import { toRpcChannelOptions } from '@phds/service-kit/settings/service-options';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
 import type { ReportedChange } from '../change-reports.ts';
 import type { Config } from '../config.ts';
