@@ -12,15 +12,15 @@ import { Resource, together } from '../../ui/resource.tsx';
 import { Instant } from '../../ui/time.tsx';
 import style from './app-page.module.css';
 import { AppStatusTag } from './app-status-tag.tsx';
-import { Credentials } from './credentials.tsx';
 import { Overview } from './overview.tsx';
-import { Triggers } from './sandbox/triggers.tsx';
 import { Settings } from './settings.tsx';
 import { text } from './texts.ts';
-import { WebhookTab } from './webhook/webhook-tab.tsx';
 
-// The log alone has a chart and a table.
+// What one tab alone needs is loaded with it.
+const Credentials = lazyPart(async () => (await import('./credentials.tsx')).Credentials);
 const RequestLog = lazyPart(async () => (await import('./request-log.tsx')).RequestLog);
+const WebhookTab = lazyPart(async () => (await import('./webhook/webhook-tab.tsx')).WebhookTab);
+const Triggers = lazyPart(async () => (await import('./sandbox/triggers.tsx')).Triggers);
 
 /** The tabs of an app, by the last part of their address. */
 const TABS = [
