@@ -4,18 +4,17 @@ import { join } from 'node:path';
 import type { LoadOptions, LoadReport } from './load.ts';
 import type { Tally } from './reads.ts';
 
-/** Commands to the load process. */
-export type LoadCommand =
-  | { readonly kind: 'prepare'; readonly options: LoadOptions }
-  | { readonly kind: 'begin' }
-  | { readonly kind: 'readTally' }
-  | { readonly kind: 'storm'; readonly tokens: number }
-  | { readonly kind: 'end' };
+/** Asks the load process to do something. */
+export interface LoadCall {
+  readonly id: number;
+  readonly name: 'prepare' | 'begin' | 'readTally' | 'storm' | 'end';
+  readonly argument?: unknown;
+}
 
-/** The reply to a command, with its number. */
+/** The reply to a call, with its number. */
 export interface LoadReply {
   readonly id: number;
-  readonly result?: LoadReport | Tally | undefined;
+  readonly result?: unknown;
   readonly error?: string;
 }
 
@@ -34,13 +33,13 @@ export interface LoadProcess extends AsyncDisposable {
 /** Starts the process; everybody is signed in and waits. */
 export async function startLoad(options: LoadOptions): Promise<LoadProcess> {
   const child = fork(join(import.meta.dirname, 'main.ts'), { execArgv: [] });
-  const send = createSender(child);
-  await send({ kind: 'prepare', options });
+  const call = createCaller(child);
+  await call('prepare', options);
   return {
-    begin: async () => void (await send({ kind: 'begin' })),
-    readTally: async () => (await send({ kind: 'readTally' })) as Tally,
-    storm: async (tokens) => void (await send({ kind: 'storm', tokens })),
-    end: async () => (await send({ kind: 'end' })) as LoadReport,
+    begin: () => call('begin'),
+    readTally: () => call<Tally>('readTally'),
+    storm: (tokens) => call('storm', tokens),
+    end: () => call<LoadReport>('end'),
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode !== null) return;
       const ended = once(child, 'exit');
@@ -50,23 +49,23 @@ export async function startLoad(options: LoadOptions): Promise<LoadProcess> {
   };
 }
 
-function createSender(child: ChildProcess): (command: LoadCommand) => Promise<LoadReply['result']> {
-  const waiting = new Map<number, PromiseWithResolvers<LoadReply['result']>>();
+function createCaller(child: ChildProcess) {
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let next = 0;
   child.on('message', ({ id, result, error }: LoadReply) => {
-    const command = waiting.get(id);
+    const call = waiting.get(id);
     waiting.delete(id);
-    if (error === undefined) command?.resolve(result);
-    else command?.reject(new Error(`the load: ${error}`));
+    if (error === undefined) call?.resolve(result);
+    else call?.reject(new Error(`the load: ${error}`));
   });
   child.once('exit', (code) => {
-    for (const command of waiting.values()) command.reject(new Error(`the load ended with code ${code}`));
+    for (const call of waiting.values()) call.reject(new Error(`the load ended with code ${code}`));
   });
-  return (command) => {
+  return <T = void>(name: LoadCall['name'], argument?: unknown): Promise<T> => {
     next += 1;
-    const answer = Promise.withResolvers<LoadReply['result']>();
+    const answer = Promise.withResolvers<unknown>();
     waiting.set(next, answer);
-    child.send({ id: next, command });
-    return answer.promise;
+    child.send({ id: next, name, argument } satisfies LoadCall);
+    return answer.promise as Promise<T>;
   };
 }
