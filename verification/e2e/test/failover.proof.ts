@@ -6,7 +6,7 @@ import {
   startEmbeddedPostgres,
   THROWAWAY_SETTINGS,
 } from '@phds/local-stack/servers/embedded-postgres';
-import { crashDatabase, stopDatabase } from '@phds/running-system/outages';
+import { crashDatabase, stopDatabase, stopReplacements } from '@phds/running-system/outages';
 import { expectStatus } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
@@ -24,13 +24,9 @@ import { shared } from '@phds/test-kit/shared';
 import { runAsOperator } from '../src/operator-command.ts';
 import { statusWith } from '../src/sessions.ts';
 
-const stack = await startRunningStack({ redis: false });
-const databases = new AsyncDisposableStack();
-shared.defer(async () => {
-  for (const process of stack.processes.values()) await process.stop();
-  await databases.disposeAsync();
-  await stack[Symbol.asyncDispose]();
-});
+const stack = shared.use(await startRunningStack({ redis: false }));
+const servers: EmbeddedPostgres[] = [];
+shared.defer(() => stopReplacements(stack, servers));
 
 interface Standby {
   readonly server: EmbeddedPostgres;
@@ -45,20 +41,19 @@ const { hostname, port, username, password } = new URL(stack.adminDatabaseUrl);
 async function startStandby(): Promise<Standby> {
   const { directory, start } = await stopDatabase(stack);
   await cp(directory, toStandby(directory), { recursive: true });
-  databases.use(await start({ synchronous_standby_names: '*' }));
+  servers.push(await start({ synchronous_standby_names: '*' }));
   await writeFile(join(toStandby(directory), 'standby.signal'), '');
-  const server = databases.use(
-    await startEmbeddedPostgres({
-      directory: toStandby(directory),
-      port: 0,
-      standby: true,
-      password: decodeURIComponent(password),
-      settings: {
-        ...THROWAWAY_SETTINGS,
-        primary_conninfo: `host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)}`,
-      },
-    }),
-  );
+  const server = await startEmbeddedPostgres({
+    directory: toStandby(directory),
+    port: 0,
+    standby: true,
+    password: decodeURIComponent(password),
+    settings: {
+      ...THROWAWAY_SETTINGS,
+      primary_conninfo: `host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)}`,
+    },
+  });
+  servers.push(server);
   await untilTheDatabaseAnswers();
   await eventually(async () => {
     const [follower] = await queryOnce(stack.adminDatabaseUrl, 'SELECT sync_state FROM pg_stat_replication');
@@ -74,7 +69,7 @@ async function failOver({ server, directory }: Standby): Promise<void> {
   await server.stop();
   await rm(directory, { recursive: true });
   await rename(toStandby(directory), directory);
-  databases.use(
+  servers.push(
     await startEmbeddedPostgres({
       directory,
       port: Number(port),

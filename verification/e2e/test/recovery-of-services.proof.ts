@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { CATEGORY_SLUGS } from '@phds/catalog/categories';
 import { API_PREFIX, ENDPOINTS } from '@phds/catalog/endpoints';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
@@ -184,15 +184,12 @@ describe('an erasure', () => {
 
   beforeAll(async () => {
     const { pathname } = new URL(stack.databases.consent.url);
-    database = await openClient(new URL(pathname, stack.adminDatabaseUrl).href);
+    database = shared.use(await openClient(new URL(pathname, stack.adminDatabaseUrl).href));
     // An app of another developer: the person's own apps are removed with the person.
     const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
     erased = { ...(await connectPerson(stack, PERSON)), app };
     erased.tokens = await app.connect(erased.session, ['read:health-data:heart', 'read:profile']);
     await useEverything(erased);
-  });
-  afterAll(async () => {
-    await database?.end();
   });
 
   test('a person is removed from every service, and a repeated run completes an interrupted one', async () => {

@@ -1,13 +1,13 @@
 import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { EmbeddedPostgres } from '@phds/local-stack/servers/embedded-postgres';
-import { stopDatabase } from '@phds/running-system/outages';
+import { stopDatabase, stopReplacements } from '@phds/running-system/outages';
 import { expectStatus } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { rotateSecret } from '@phds/running-system/revocation-ways';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { startRunningStack } from '@phds/running-system/running-stack';
 import {
   type ConnectedPerson,
   connectPerson,
@@ -15,13 +15,16 @@ import {
   useEverything,
 } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
+import { shared } from '@phds/test-kit/shared';
 import { runAsOperator } from '../src/operator-command.ts';
 import { statusWith } from '../src/sessions.ts';
 
 const GATEWAYS = 2;
 
-let stack: RunningStack;
-let databases: AsyncDisposableStack;
+const stack = shared.use(await startRunningStack({ gateways: GATEWAYS, redis: false }));
+const servers: EmbeddedPostgres[] = [];
+shared.defer(() => stopReplacements(stack, servers));
+
 let person: ConnectedPerson;
 /** Everybody who has connected an app so far: each has one grant and one app that a restore suspends. */
 let people = 0;
@@ -33,7 +36,9 @@ async function restartDatabase(
 ): Promise<EmbeddedPostgres> {
   const { directory, start } = await stopDatabase(stack);
   await change(directory);
-  return databases.use(await start(settings));
+  const server = await start(settings);
+  servers.push(server);
+  return server;
 }
 
 const toBackup = (directory: string) => `${directory}.backup`;
@@ -88,15 +93,6 @@ async function connectNewPerson(): Promise<ConnectedPerson> {
   return connectPerson(stack, `connected-${people}`);
 }
 
-beforeAll(async () => {
-  databases = new AsyncDisposableStack();
-  stack = await startRunningStack({ gateways: GATEWAYS, redis: false });
-});
-afterAll(async () => {
-  for (const process of stack?.processes.values() ?? []) await process.stop();
-  await databases?.disposeAsync();
-  await stack?.[Symbol.asyncDispose]();
-});
 // Each test begins with the database that the one before has left; every restore is confirmed by then.
 beforeEach(async () => {
   person = await connectNewPerson();

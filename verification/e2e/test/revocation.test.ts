@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { RAISED_LIMITS } from '@phds/local-stack/service-environments';
 import { giveFirstReadings } from '@phds/running-system/ingestion';
 import { registerApp } from '@phds/running-system/partner-app';
@@ -10,7 +10,8 @@ import { createProofKey } from '@phds/test-kit/dpop-proofs';
 import { openClient } from '@phds/test-kit/open-client';
 import { createPublishedMessageFault } from '@phds/test-kit/published-message-fault';
 import { createTestRedis, describeWithRedis, type TestRedis } from '@phds/test-kit/redis';
-import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
+import { shared } from '@phds/test-kit/shared';
+import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
 import type pg from 'pg';
 import { endAndRead, type Outcome, rotateAndAuthenticate } from '../src/revocation-rounds.ts';
 
@@ -25,7 +26,6 @@ const LIMIT_MS = 180_000 + ROUNDS * 500;
 
 let redis: TestRedis;
 const events = createPublishedMessageFault();
-let redisProxy: TcpProxy;
 let stack: RunningStack;
 let database: pg.Client;
 let people: PersonWithApp[];
@@ -67,23 +67,18 @@ async function play(name: string, run: () => Promise<Outcome>): Promise<Outcome>
 
 describeWithRedis('the first request that starts after the answer is refused on each of 3 gateways', () => {
   beforeAll(async () => {
-    redis = await createTestRedis();
-    redisProxy = await startTcpProxy(redis.url, events.edit);
+    redis = shared.use(await createTestRedis());
+    const redisProxy = shared.use(await startTcpProxy(redis.url, events.edit));
     const gateway = {
       REDIS_URL: redisProxy.url,
       LIMITS: `${RAISED_LIMITS},failed-authentications=100000000`,
     };
-    stack = await startRunningStack({ gateways: GATEWAYS, redisUrl: redis.url, environment: { gateway } });
-    database = await openClient(stack.databases.consent.ownerUrl);
+    const options = { gateways: GATEWAYS, redisUrl: redis.url, environment: { gateway } };
+    stack = shared.use(await startRunningStack(options));
+    database = shared.use(await openClient(stack.databases.consent.ownerUrl));
     const users = Array.from({ length: PEOPLE }, (_, index) => `person-${index}`);
     await giveFirstReadings(stack, users);
     people = await Promise.all(users.map(enter));
-  });
-  afterAll(async () => {
-    await database?.end();
-    await stack?.[Symbol.asyncDispose]();
-    await redisProxy?.[Symbol.asyncDispose]();
-    await redis?.[Symbol.asyncDispose]();
   });
 
   const modes = [

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { openIngestion } from '@phds/cli/connection';
 import { expectStatus, type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
@@ -8,6 +8,7 @@ import { Traffic } from '@phds/running-system/traffic';
 import { describeWithCertificates } from '@phds/test-kit/certificates';
 import { eventually } from '@phds/test-kit/conditions';
 import { openClient, queryOnce } from '@phds/test-kit/open-client';
+import { shared } from '@phds/test-kit/shared';
 import { describeWithRedisProgram } from '@phds/test-kit/tls-servers';
 import { Redis } from 'ioredis';
 import { createLocalJWKSet, jwtVerify } from 'jose';
@@ -33,19 +34,16 @@ describeWithRedisProgram(
 
       beforeAll(async () => {
         ring = await KeyRing.create();
-        databases = await startTlsDatabases();
-        services = await ReplicatedServices.start((service) => ({
+        databases = shared.use(await startTlsDatabases());
+        const toSettings = (service: string) => ({
           ...databases.settings(service),
           ...ring.settings(service),
-        }));
+        });
+        services = shared.use(await ReplicatedServices.start(toSettings));
         await storeReading();
         const [gateway = ''] = services.gateways;
         app = await registerApp(gateway, await ring.session('developer'));
         tokens = await app.connect(await ring.session(PERSON), [HEART]);
-      });
-      afterAll(async () => {
-        await services?.[Symbol.asyncDispose]();
-        await databases?.[Symbol.asyncDispose]();
       });
 
       async function storeReading(): Promise<void> {
