@@ -15,8 +15,13 @@ import {
 import { unavailable } from '@phds/service-kit/errors';
 import { ASSERTION_METADATA } from '@phds/service-kit/rpc/context';
 import { eventually } from '@phds/test-kit/conditions';
-import { ClientGone, createBatchedReads, type Read, type ReadRpcs } from '../src/clients/batched-reads.ts';
-import { createTokenCalls } from '../src/clients/token-calls.ts';
+import {
+  ClientGone,
+  createBatchedReads,
+  createTokenCalls,
+  type Read,
+  type ReadRpcs,
+} from '../src/clients/batched-calls.ts';
 
 const HEART = { endpoint: Endpoint.HEALTH_DATA, category: 'heart' };
 

@@ -23,7 +23,7 @@ import { type RedisSubscriber, type RedisTls, subscribeRedis } from '@phds/servi
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
 import type { Logger } from '@phds/service-kit/telemetry/log';
 import { LRUCache } from 'lru-cache';
-import type { TokenCalls } from '../clients/token-calls.ts';
+import type { TokenCalls } from '../clients/batched-calls.ts';
 
 /** The facts about a live access token, from authorization and the ledger. Times in ms since the epoch. */
 export interface Principal {

@@ -13,9 +13,8 @@ import { openRpcChannel, toRpcChannelOptions } from '@phds/service-kit/rpc/clien
 import type { Reloads } from '@phds/service-kit/settings/reload';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
 import type { Config } from '../config.ts';
-import { createBatchedReads } from './batched-reads.ts';
+import { createBatchedReads, createTokenCalls } from './batched-calls.ts';
 import { createEndedSessions } from './ended-sessions.ts';
-import { createTokenCalls } from './token-calls.ts';
 
 export type Backends = ReturnType<typeof openBackends>;
 

@@ -19,7 +19,7 @@ import {
   RefusedToken,
   UnprovenToken,
 } from '../cache/access-tokens.ts';
-import { ClientGone, type Read } from '../clients/batched-reads.ts';
+import { ClientGone, type Read } from '../clients/batched-calls.ts';
 import { type Allowance, type Limits, limitFields } from '../limits/limits.ts';
 import { addToRequestLog, createExchange, type Exchange, withinRequest } from './exchange.ts';
 import { type ForcedRoute, throwForcedData } from './forced-errors.ts';

@@ -21,7 +21,7 @@ import { readEnvironment as readAuthorizationConfig } from '../../../../services
 import { createService as createAuthorization } from '../../../../services/authorization/src/service.ts';
 import { readEnvironment as readConsentConfig } from '../../../../services/consent/src/config.ts';
 import { createService as createConsent } from '../../../../services/consent/src/service.ts';
-import { createBatchedReads, type ReadData } from '../../../../services/gateway/src/clients/batched-reads.ts';
+import { createBatchedReads, type ReadData } from '../../../../services/gateway/src/clients/batched-calls.ts';
 import type { SendAccesses } from '../../../../services/health-data/src/clients/consent-connection.ts';
 import { readEnvironment } from '../../../../services/health-data/src/config.ts';
 import { createService } from '../../../../services/health-data/src/service.ts';

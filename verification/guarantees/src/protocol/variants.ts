@@ -14,7 +14,7 @@ import type {
   Judgement,
   Verdict,
 } from '../../../../services/consent/src/access/statements.ts';
-import type { ReadRpcs } from '../../../../services/gateway/src/clients/batched-reads.ts';
+import type { ReadRpcs } from '../../../../services/gateway/src/clients/batched-calls.ts';
 import type { SendAccesses } from '../../../../services/health-data/src/clients/consent-connection.ts';
 import { type Action, type ActionOf, HEART, type History, HOUR, MINUTE, SLEEP } from './history.ts';
 import type { Rule } from './oracle.ts';
