@@ -21,6 +21,10 @@ done
 kubectl apply -k "$directory" -l 'app.kubernetes.io/component in (settings, network)'
 for service in consent authorization health-data gateway; do
   kubectl apply -k "$directory" -l "app.kubernetes.io/name=$service"
-  kubectl -n phds rollout status "deployment/$service" --timeout=15m
+  if ! kubectl -n phds rollout status "deployment/$service" --timeout=15m; then
+    echo "The new replicas of $service did not become ready. Its old ones serve on; the services before it run the new release." >&2
+    echo "When the cause is gone, release again. Or go back from $service on: docs/operations/deploy.md#releases." >&2
+    exit 1
+  fi
 done
 kubectl apply -k "$directory"

@@ -62,7 +62,8 @@ test('a failed migration ends a release before anything is replaced', () => {
 });
 
 test('a service that does not become ready ends a release before the next one', () => {
-  const { code, applied } = release('deployment/authorization');
+  const { code, errors, applied } = release('deployment/authorization');
   expect(code).toBe(1);
+  expect(errors).toContain('The new replicas of authorization did not become ready.');
   expect(applied.at(-1)).toBe('rollout status deployment/authorization');
 });
