@@ -102,9 +102,6 @@ function namedFiles(document: string): string[] {
   return [...(findText(document) ?? '').matchAll(name)].map(([text]) => text);
 }
 
-/** Pages of the documentation for partners that are made from the catalog. It checks its own links. */
-const GENERATED = /^docs\/partners\/(metrics|problems)\.md$/;
-
 /** The links of a document to a file or directory that is missing, or to a heading that a document does not have. */
 function brokenLinks(document: string): string[] {
   const text = (findText(document) ?? '').replaceAll(/^```.*?^```/gms, '');
@@ -113,7 +110,6 @@ function brokenLinks(document: string): string[] {
     if (/^[a-z]+:|^\//.test(link)) return [];
     const [path = '', anchor] = link.split('#');
     const target = path === '' ? document : normalize(join(dirname(document), path)).replace(/\/$/, '');
-    if (GENERATED.test(target)) return [];
     const isThere = files.some((file) => file === target || file.startsWith(`${target}/`));
     const isKnown = anchor === undefined || !target.endsWith('.md') || anchorsOf(target).has(anchor);
     return isThere && isKnown ? [] : [`${document}: ${link}`];
