@@ -71,10 +71,15 @@ describe('the document type', () => {
     ['with space before its end', '<!DOCTYPE HealthData [ <!ELEMENT a EMPTY> ]\n >'],
     ['without content', '<!DOCTYPE HealthData>'],
     ['with its own end in a text', '<!DOCTYPE HealthData [<!ENTITY a "]>">]>'],
+    ['with its own end in a comment', '<!DOCTYPE HealthData [<!-- ]> -->]>'],
+    ['with a stray quote', '<!DOCTYPE HealthData [\n<!ATTLIST Me a CDATA "x>\n<!ELEMENT Me EMPTY>\n]>'],
+    ['with a comment that does not end', '<!DOCTYPE HealthData [\n<!-- Metadata\n<!ELEMENT Me EMPTY>\n]>'],
+    ['with a comment before it', "<!-- the phone's > -->\n<!DOCTYPE HealthData [<!-- isn't -->]>"],
     ['of a file elsewhere', '<!DOCTYPE HealthData SYSTEM "file:///etc/passwd">'],
   ])('%s is skipped', (_name, type) => {
     expect(values(withType(type))).toEqual(['1']);
     expect(parse(withType(type))[0]?.line).toBe(2 + type.split('\n').length);
+    expect(parse(withType(type), 1)).toEqual(parse(withType(type)));
   });
 
   test('declares no entities: a bomb does not expand, a file is not fetched', () => {
@@ -88,7 +93,7 @@ describe('the document type', () => {
 
   test('that does not end is refused', () => {
     expect(() => parse(`<!DOCTYPE HealthData [${' '.repeat(2_000_000)}`, 65_536)).toThrow(
-      'A tag or text in line 1 is larger than 1 MB.',
+      'The text before the root element is larger than 1 MB.',
     );
     for (const type of [`<!DOCTYPE ${'x'.repeat(10_000)}`, '<!DOCTYPE HealthData [<!ELEMENT a EMPTY>'])
       expect(() => parse(type)).toThrow('The file is not well-formed XML in line 1');

@@ -68,20 +68,61 @@ function validPrefix(chunk: Uint8Array): number {
   return low;
 }
 
+// Apple's tags have some hundred characters; the parser holds one at a time.
+const MAX_TOKEN = 1024 * 1024;
+
+/** White space, comments and processing instructions at the start of a text. */
+const MISC = /^(?:\s+|<!--.*?-->|<\?.*?\?>)*/s;
+/** A document type declaration. With an internal subset it ends at the first `]>` after which another tag starts. */
+const DOCUMENT_TYPE = /^<!DOCTYPE[^[>]*(?:>|\[.*?\]\s*>(?=\s*<))/s;
+
+/**
+ * Removes the document type declaration before the root element but keeps its line breaks. Apple's declaration is sometimes malformed,
+ * and nothing of it is needed: without declared entities, none can be expanded or fetched.
+ */
+class Prolog {
+  #text: string | null = '';
+
+  /** Returns the text without the declaration; empty until its end has been seen. Throws UnusableFile. */
+  write(text: string): string {
+    if (this.#text === null) return text;
+    this.#text += text;
+    const passed = withoutDocumentType(this.#text);
+    if (passed !== null) this.#text = null;
+    else if (this.#text.length > MAX_TOKEN)
+      throw new UnusableFile('The text before the root element is larger than 1 MB');
+    return passed ?? '';
+  }
+
+  /** The remaining text if the input ends before a root element. */
+  end(): string {
+    return this.#text ?? '';
+  }
+}
+
+/** Null if the text ends before the root element. */
+function withoutDocumentType(text: string): string | null {
+  const start = MISC.exec(text)?.[0].length ?? 0;
+  const rest = text.slice(start);
+  if (rest.length < '<!DOCTYPE'.length || rest.startsWith('<!--') || rest.startsWith('<?')) return null;
+  if (!rest.startsWith('<!DOCTYPE')) return text;
+  const declaration = DOCUMENT_TYPE.exec(rest)?.[0];
+  if (declaration === undefined) return null;
+  return text.slice(0, start) + declaration.replaceAll(/[^\n]+/g, '') + rest.slice(declaration.length);
+}
+
 const ROOT = 'HealthData';
 /** Mistakes within a tag after which the parser goes on at the right place. Apps write attributes such as `Scale App Version="2"`. */
 const WITHIN_A_TAG = /(attribute without value|no whitespace between attributes|duplicate attribute)/;
 const MAX_DEPTH = 32;
-// Apple's tags have some hundred characters; the parser holds one at a time.
-const MAX_TOKEN = 1024 * 1024;
 
 /**
  * Parses `HealthData` in chunks and returns the elements directly below it as they end. Of nested elements only metadata is read,
- * so memory does not depend on the size of an element. The parser skips the document type declaration, which Apple sometimes writes
- * malformed: it declares no entities, so that none can be expanded or fetched. Throws UnusableFile.
+ * so memory does not depend on the size of an element. Throws UnusableFile.
  */
 export class ExportParser {
   readonly #text = new DocumentText();
+  readonly #prolog = new Prolog();
   readonly #parser = new SaxesParser();
   #elements: ExportElement[] = [];
   #current: ExportElement | null = null;
@@ -109,12 +150,13 @@ export class ExportParser {
 
   /** Returns the elements that ended in this chunk. */
   write(chunk: Uint8Array): readonly ExportElement[] {
-    return this.#parse(this.#text.write(chunk));
+    return this.#parse(this.#prolog.write(this.#text.write(chunk)));
   }
 
   /** Throws UnusableFile if the document is incomplete. */
   end(): void {
     this.#text.end();
+    this.#parse(this.#prolog.end());
     if (this.#written === 0) throw new UnusableFile('The file is empty');
     if (this.#depth > 0) throw this.#endless();
     this.#wellFormed(() => this.#parser.close());
