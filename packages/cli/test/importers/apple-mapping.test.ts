@@ -299,6 +299,16 @@ describe('the label of a source', () => {
     expect(labelOf('Stepper', WATCH, labels)).toMatch(/^app-[0-9a-f]{3}$/);
   });
 
+  test.each(['Scale for iPhone', 'Oximeter (iPad)', 'Band for Apple Watch', 'Case for AirPods'])(
+    'of an app of a third-party device is not that of an Apple product: %s',
+    (model) => {
+      const labels = new SourceLabels();
+      const scale = device({ name: 'Scale', model, hardware: model, software: '1.4' });
+      labels.learn({ sourceName: 'Stepper', sourceVersion: '1.4', device: scale });
+      expect(labelOf('Stepper', scale, labels)).toMatch(/^app-[0-9a-f]{3}$/);
+    },
+  );
+
   test('of a third-party device is its manufacturer', () => {
     const cuff = device({
       name: 'Jo in the kitchen',

@@ -35,8 +35,7 @@ function keyValue(text: string, key: string): string {
 /** The label of a device made by Apple; undefined for other manufacturers. */
 function appleProductOf({ manufacturer, model, hardware }: Device): string | undefined {
   if (manufacturer !== '' && !/^apple\b/i.test(manufacturer)) return undefined;
-  if (/^watch/i.test(hardware) || /^watch/i.test(model)) return APPLE_WATCH;
-  return findLabel(PRODUCT_WORDS, hardware.toLowerCase()) ?? findLabel(PRODUCT_WORDS, model.toLowerCase());
+  return findLabel(PRODUCTS, hardware.toLowerCase()) ?? findLabel(PRODUCTS, model.toLowerCase());
 }
 
 /** The attributes of a record about its source. */
@@ -53,6 +52,15 @@ export const MANUAL = 'manual';
 export const APPLE_HEALTH = 'apple-health';
 
 export const APPLE_WATCH = 'apple-watch';
+
+// Starts of the hardware and models of Apple. Anchored, because others make a "Scale for iPhone".
+const PRODUCTS: readonly (readonly [RegExp, string])[] = [
+  [/^watch/, APPLE_WATCH],
+  [/^iphone/, 'iphone'],
+  [/^ipad/, 'ipad'],
+  [/^ipod/, 'ipod'],
+  [/^airpods/, 'airpods'],
+];
 
 // Words in a source's name that identify a product regardless of its owner: "Simon’s iPhone" is an iPhone.
 const PRODUCT_WORDS: readonly (readonly [RegExp, string])[] = [
