@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import { describeWith } from '@phds/test-kit/requirements';
 import type { INetworkPolicyPeer } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicyPeer';
 import type { INetworkPolicyPort } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicyPort';
+import type { INetworkPolicySpec } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicySpec';
 import {
   build,
   containersOf,
@@ -33,8 +34,13 @@ const COMMANDS = [
 ];
 const COMMAND_JOBS = ['production/command', 'production/import'] as const;
 
+/** Pods of another namespace. */
+function podsOf(namespace: string, label: string): string {
+  return `kubernetes.io/metadata.name=${namespace}/${label}`;
+}
+
 const SCRAPES = ['gateway:7100', 'authorization:7101', 'consent:7102', 'health-data:7103'].map(
-  (target) => `monitoring/prometheus → ${target}`,
+  (target) => `${podsOf('monitoring', 'app.kubernetes.io/name=prometheus')} → ${target}`,
 );
 /** Receivers of webhooks, and hosts with keys of apps. */
 const PARTNERS = ['consent', 'authorization'].flatMap((name) => [
@@ -42,10 +48,8 @@ const PARTNERS = ['consent', 'authorization'].flatMap((name) => [
   `${name} → public addresses in 2000::/3:any`,
 ]);
 
-const resolvesNames = (name: string) => [
-  `${name} → kube-system/kube-dns:53`,
-  `${name} → kube-system/kube-dns:53/UDP`,
-];
+const resolvesNames = (name: string) =>
+  ['53', '53/UDP'].map((port) => `${name} → ${podsOf('kube-system', 'k8s-app=kube-dns')}:${port}`);
 const reaches = (target: string) => (name: string) => `${name} → ${target}`;
 
 // The addresses are those of production/outside.yaml.
@@ -56,7 +60,7 @@ const EXPECTED: Readonly<Record<'production' | 'single-node', readonly string[]>
     ...SCRAPES,
     ...PARTNERS,
     ...['gateway', 'consent'].map(reaches('192.0.2.20/32:6379')),
-    'ingress-nginx/ingress-nginx → gateway:8080',
+    `${podsOf('ingress-nginx', 'app.kubernetes.io/name=ingress-nginx')} → gateway:8080`,
     ...[...SERVICES, ...MIGRATIONS, 'operator', 'importer'].flatMap(resolvesNames),
     ...SERVICES.map(reaches('198.51.100.10/32:443')),
     ...['authorization', 'migrate-authorization'].map(reaches('192.0.2.11/32:5432')),
@@ -81,6 +85,14 @@ const PRIVATE = [
   ...['0.0.0.1', '10.1.2.3', '100.64.0.1', '127.0.0.1', '169.254.169.254', '172.16.0.1', '172.31.255.255'],
   ...['192.168.0.1', '198.18.0.1', '203.0.113.1', '224.0.0.1', '255.255.255.255', '::1', '::ffff:10.0.0.1'],
   ...['64:ff9b::a00:1', 'fd00::1', 'fe80::1', 'ff02::1', '2001::1', '2001:db8::1', '2002:a00:1::1'],
+];
+
+/** Public addresses, most of them beside a private range. */
+const PUBLIC = [
+  ...['1.0.0.0', '8.8.8.8', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255'],
+  ...['128.0.0.0', '169.253.255.255', '169.255.0.0', '172.15.255.255', '172.32.0.0', '192.167.255.255'],
+  ...['192.169.0.0', '198.17.255.255', '198.20.0.0', '203.0.112.255', '203.0.114.0', '223.255.255.255'],
+  ...['2001:4860::8888', '2001:db7::1', '2001:db9::1', '2003::1', '2606:4700::1111', '2a00::1'],
 ];
 
 type Labels = Readonly<Record<string, string>>;
@@ -126,12 +138,12 @@ function namePeers(peers: readonly INetworkPolicyPeer[] | undefined, pods: reado
   });
 }
 
-/** A selector of one label by the value of it. */
+/** A selector of one label as `key=value`. */
 function nameSelector(selector: Selector): string {
   const { matchLabels = {}, ...others } = selector ?? {};
-  const values = Object.values(matchLabels);
-  return values.length === 1 && Object.keys(others).length === 0
-    ? String(values[0])
+  const labels = Object.entries(matchLabels);
+  return labels.length === 1 && Object.keys(others).length === 0
+    ? labels.map((label) => label.join('=')).join()
     : JSON.stringify(selector);
 }
 
@@ -152,6 +164,15 @@ function readPolicies(overlays: readonly Overlay[]) {
 const product = (from: readonly string[], to: readonly string[], ports: readonly string[]) =>
   from.flatMap((one) => to.flatMap((other) => ports.map((port) => `${one} → ${other}:${port}`)));
 
+/** The rules that take effect: those of a type that `policyTypes` names. Without it, all do. */
+function rulesOf(policy: INetworkPolicySpec | undefined) {
+  const { policyTypes = ['Ingress', 'Egress'], ingress = [], egress = [] } = policy ?? {};
+  return {
+    ingress: policyTypes.includes('Ingress') ? ingress : [],
+    egress: policyTypes.includes('Egress') ? egress : [],
+  };
+}
+
 /**
  * The connections that policies let out of the pods, and into them. Each end is looked at alone, because both have to admit a connection: so a
  * rule without its counterpart is found, too.
@@ -162,12 +183,12 @@ function listAdmitted(overlays: readonly Overlay[]): Record<'out' | 'in', string
     pods.filter((pod) => isSelected(policy?.podSelector, pod)).map((pod) => ({ policy, pod })),
   );
   const out = selected.flatMap(({ policy, pod }) =>
-    (policy?.egress ?? []).flatMap(({ to, ports }) =>
+    rulesOf(policy).egress.flatMap(({ to, ports }) =>
       product([pod.name], namePeers(to, pods), namePorts(ports)),
     ),
   );
   const into = selected.flatMap(({ policy, pod }) =>
-    (policy?.ingress ?? []).flatMap(({ from, ports }) =>
+    rulesOf(policy).ingress.flatMap(({ from, ports }) =>
       product(namePeers(from, pods), [pod.name], namePorts(ports, pod.ports)),
     ),
   );
@@ -213,10 +234,17 @@ describeWith('kubectl 1.27', hasKubectl())('the network policies', () => {
     });
   });
 
-  test.each(installations)('of %s open no address that is not public', (_name, overlays) => {
-    const rules = readPolicies(overlays).policies.flatMap((policy) => policy?.egress ?? []);
-    const blocks = rules.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
-    expect(blocks.length).toBeGreaterThan(1);
-    expect(PRIVATE.filter((address) => blocks.some((block) => isOpen(block, address)))).toEqual([]);
-  });
+  test.each(installations)(
+    'of %s open public addresses only, and where some are excepted all of these',
+    (_name, overlays) => {
+      const rules = readPolicies(overlays).policies.flatMap((policy) => rulesOf(policy).egress);
+      const blocks = rules.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+      expect(blocks.length).toBeGreaterThan(1);
+      expect(PRIVATE.filter((address) => blocks.some((block) => isOpen(block, address)))).toEqual([]);
+      for (const block of blocks.filter(({ except }) => except !== undefined)) {
+        const expected = PUBLIC.filter((address) => isIPv6(address) === block.cidr.includes(':'));
+        expect(expected.filter((address) => isOpen(block, address))).toEqual(expected);
+      }
+    },
+  );
 });
