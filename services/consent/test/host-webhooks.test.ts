@@ -24,27 +24,33 @@ async function secretFile(name: string, text: string): Promise<string> {
   return file;
 }
 
-const secret = `whsec_${randomBytes(32).toString('base64')}`;
-const receiver = shared.use(await WebhookReceiver.start());
-receiver.use(secret);
-const crm = { name: 'crm', url: receiver.url, secretFile: await secretFile('crm', secret) };
+/** A receiver that accepts only what is signed with its own secret, and its entry in HOST_WEBHOOKS. */
+async function startEndpoint(name: string) {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const receiver = shared.use(await WebhookReceiver.start());
+  receiver.use(secret);
+  return { receiver, secret, entry: { name, url: receiver.url, secretFile: await secretFile(name, secret) } };
+}
+
+const { receiver, secret, entry: crm } = await startEndpoint('crm');
+const helpdesk = await startEndpoint('helpdesk');
 // Endpoints of apps may not be on this machine, that of the deployment may.
 const consent = await shareConsent({
   settings: {
-    HOST_WEBHOOKS: JSON.stringify([crm]),
+    HOST_WEBHOOKS: JSON.stringify([crm, helpdesk.entry]),
     EGRESS_ALLOW_LOOPBACK: 'false',
     WEBHOOK_CONCURRENCY: '4',
   },
   constants: { WEBHOOK_INTERVAL_MS: 50 },
 });
 const operators = shared.use(consent.openChannel('operator:on-call')).client(WebhookOperatorService);
-await eventually(async () => (await operators.listWebhooks({})).total === 1);
+await eventually(async () => (await operators.listWebhooks({})).total === 2);
 const app = await registerApp(consent);
 
-/** The events about a grant that arrived, as type and content, as soon as there are so many. */
-function arrivedAbout(grantId: string, count: number) {
+/** The events about a grant that arrived there, as type and content, as soon as there are so many. */
+function arrivedAbout(grantId: string, count: number, at = receiver) {
   return eventually(() => {
-    const about = receiver.events.filter(({ data }) => data.grantId === grantId);
+    const about = at.events.filter(({ data }) => data.grantId === grantId);
     expect(about).toHaveLength(count);
     return about.map(({ type, data: { grantId: _, ...content } }) => ({ type, ...content }));
   });
@@ -161,6 +167,39 @@ describe('the deployment is told', () => {
       { type: 'connection.ending', daysLeft: 1, expiresAt: expect.any(String) },
     ]);
   });
+});
+
+test('both endpoints get the same events, each signed with its own secret alone', async () => {
+  const { grantId: id } = await approve(consent, app, 'both');
+  await consent.as('both').revokeGrant({ id });
+  const atCrm = await arrivedAbout(id, 2);
+  expect(atCrm.map(({ type }) => type)).toEqual(['connection.began', 'connection.ended']);
+  expect(await arrivedAbout(id, 2, helpdesk.receiver)).toEqual(atCrm);
+  for (const { headers } of [...receiver.events, ...helpdesk.receiver.events]) {
+    expect(headers['webhook-signature']).toMatch(/^v1,\S+$/);
+  }
+});
+
+test('a start with the same endpoints leaves the one paused that an operator has paused', async () => {
+  const stored = () =>
+    consent.rows(
+      `SELECT updated_at, paused_at FROM webhook_endpoint WHERE id IN ('host:crm', 'host:helpdesk') ORDER BY id`,
+    );
+  await operators.setWebhookPaused({ clientId: 'host:helpdesk', paused: true });
+  const before = await stored();
+  expect(before).toMatchObject([{ paused_at: null }, { paused_at: expect.any(Date) }]);
+  await using _ = await consent.startAnother();
+  await eventually(async () => {
+    const now = await stored();
+    return before.every(({ updated_at }, each) => updated_at < now[each].updated_at);
+  });
+  const paused = (await stored()).map(({ paused_at }) => paused_at);
+  expect(paused).toEqual(before.map(({ paused_at }) => paused_at));
+  const { grantId } = await approve(consent, app, 'after-start');
+  await arrivedAbout(grantId, 1);
+  await arrivedAbout(grantId, 0, helpdesk.receiver);
+  await operators.setWebhookPaused({ clientId: 'host:helpdesk', paused: false });
+  await arrivedAbout(grantId, 1, helpdesk.receiver);
 });
 
 test('an operator lists, pauses and resumes the endpoint by its name, and delivers its events again', async () => {
