@@ -25,8 +25,8 @@ export function listIndexes(plan: string): string[] {
   return [...new Set(found.map(([, name = '']) => name.replace(/_(default|\d{4}_\d{2})(?=_)/, '')))].sort();
 }
 
-/** The indexes that the comment of a statement names, sorted. */
+/** The indexes that the comment of a statement names, sorted. Indented lines after that of `Indexes:` belong to it. */
 export function listNamedIndexes(text: string): string[] {
-  const [, names = ''] = /^-- Indexes: +(.+)$/m.exec(text) ?? [];
-  return [...names.matchAll(/\w+_(?:pkey|idx)\b/g)].map(([name]) => name).sort();
+  const [names = ''] = /^-- Indexes: .*\n(?:-- {2}.*\n)*/m.exec(text) ?? [];
+  return [...names.matchAll(/\w+_(?:pkey|idx|key)\b/g)].map(([name]) => name).sort();
 }

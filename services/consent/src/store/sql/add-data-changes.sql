@@ -2,7 +2,8 @@
 -- The lock keeps a grant from being erased until the commit. Postgres checks the unique index of unsent events again after it has waited for a
 -- sender, so a change is never added to an event that is being sent.
 --
--- Indexes: consent_grant_open_key, webhook_endpoint_client_id_key, app_pkey, webhook_event_grant_id_number_idx.
+-- Indexes: consent_grant_open_key, webhook_endpoint_client_id_key, app_pkey, webhook_event_grant_id_number_idx,
+--          webhook_event_unsent_data_key.
 -- Values:  $1 to $5 the changes: person, category, scope, time, time of the latest reading; $6 seconds for which an event collects changes,
 --          $7 seconds from one event of a grant to the next.
 INSERT INTO webhook_event AS e (endpoint_id, grant_id, sub_hash, type, content, next_attempt_at, started_at)

@@ -1,7 +1,7 @@
 -- Notes that a person asks the app of a grant to delete what it has read, unless they have asked before, and tells the
 -- app.
 --
--- Indexes: consent_grant_pkey.
+-- Indexes: consent_grant_pkey, webhook_endpoint_client_id_key.
 -- Values:  $1 grant, $2 person.
 WITH
 requested AS (

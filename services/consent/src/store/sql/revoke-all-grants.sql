@@ -1,7 +1,7 @@
 -- Ends the grants of a person, which are locked, and answers those that were active. The others get a time, too, as in
 -- revoke-grant.sql.
 --
--- Indexes: consent_grant_user_id_granted_at_id_idx, app_pkey.
+-- Indexes: consent_grant_user_id_granted_at_id_idx, app_pkey, webhook_endpoint_client_id_key.
 -- Values:  $1 person.
 WITH
 ended AS (

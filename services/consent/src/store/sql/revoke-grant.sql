@@ -3,7 +3,7 @@
 -- expired grant gets a time, too: the clock may go back, to that of another server, and what was acknowledged holds all
 -- the same. The end by an app or an operator is no event of the person's history: revoked_by says it.
 --
--- Indexes: consent_grant_pkey, app_epoch_pkey.
+-- Indexes: consent_grant_pkey, app_epoch_pkey, webhook_endpoint_client_id_key.
 -- Values:  $1 grant; whose it has to be, who ends it: $2 person or null, $3 app or null, $4 of anybody, for an operator.
 WITH
 ended AS (
