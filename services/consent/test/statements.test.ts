@@ -1,10 +1,11 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { KEY_LOOK_UPS } from '@phds/service-kit/postgres/postgres';
-import { readStatement } from '@phds/service-kit/postgres/sql';
+import { readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
+import { openSmallPools } from './database-clients.ts';
 import { shareConsent } from './running-service.ts';
 
-const { owner } = await shareConsent();
+const { owner, database } = await shareConsent();
 
 const STATEMENTS = readSqlFiles(new URL('../src/store/sql/', import.meta.url), readStatement);
 
@@ -61,3 +62,25 @@ test('every statement says which indexes it needs', () => {
   const silent = STATEMENTS.filter(([, text]) => !/^-- Indexes: +\S/m.test(text)).map(([file]) => file);
   expect(silent).toEqual([]);
 });
+
+const RUNS = 7;
+
+// Without a setting, Postgres plans a statement for its values five times and then keeps a plan for any values.
+test.each(['ordinary', 'revocations', 'access', 'checks', 'webhooks'] as const)(
+  'the pool %s plans a statement for the values of each call if it makes lists or withdraws, else once',
+  async (name) => {
+    await using pools = await openSmallPools(database.url);
+    const client = await pools[name].connect();
+    try {
+      const findApp = { name: 'find-app', text: 'SELECT FROM app WHERE client_id = $1' };
+      for (let run = 0; run < RUNS; run += 1) await runStatement(client, findApp, `app_${run}`);
+      const { rows } = await client.query(
+        `SELECT custom_plans::int AS custom, generic_plans::int AS generic FROM pg_prepared_statements WHERE name = 'find-app'`,
+      );
+      const forValues = name === 'ordinary' || name === 'revocations';
+      expect(rows).toEqual([forValues ? { custom: RUNS, generic: 0 } : { custom: 0, generic: RUNS }]);
+    } finally {
+      client.release();
+    }
+  },
+);
