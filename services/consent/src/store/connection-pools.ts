@@ -48,7 +48,9 @@ const MONTHS_TIMEOUT_MS = 60_000;
 const WEBHOOK_CONNECTIONS = 2;
 /**
  * Planned for the values of each call. So a condition `($1::text IS NULL OR …)` costs nothing while $1 is null, and the lists of a person
- * with one grant and of one with thousands have the plan that suits them.
+ * with one grant and of one with thousands have the plan that suits them. The price is small also for the reports that
+ * come all the time: on two busy cores, planning add-data-changes.sql takes 0.7 ms for one change and 7 ms for 1,000,
+ * which then run for two seconds; planning add-refusals.sql takes 0.2 ms for one count and 2 ms for 1,000, of 35 ms.
  */
 const PLANNED_FOR_VALUES = { plan_cache_mode: 'force_custom_plan' } as const;
 const MIGRATIONS = join(import.meta.dirname, '../../prisma/migrations');
