@@ -27,16 +27,20 @@ export interface Statement {
 
 /**
  * Reads a statement from its `.sql` file, which also gives its name. A line `-- include: parts/x.sql` stands for the text of that file,
- * relative to this one. Called when a module loads, so a missing file stops start-up.
+ * relative to this one. Called when a module loads, so a missing file, or an include of another form, stops start-up.
  */
 export function readStatement(file: URL): Statement {
   return { name: basename(file.pathname, '.sql'), text: readText(file) };
 }
 
 function readText(file: URL): string {
-  return readFileSync(file, 'utf8').replaceAll(/^-- include: (\S+)\n/gm, (_, part) =>
+  const text = readFileSync(file, 'utf8').replaceAll(/^-- include: (\S+)\n/gm, (_, part) =>
     readText(new URL(part, file)),
   );
+  // To Postgres it is a comment.
+  const [mistyped] = /--\s*include:.*/i.exec(text) ?? [];
+  if (mistyped !== undefined) throw new Error(`${file.pathname}: write "-- include: FILE" for "${mistyped}"`);
+  return text;
 }
 
 /**
