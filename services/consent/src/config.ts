@@ -31,7 +31,7 @@ const accessSettings = {
   RECORD_RETENTION_DAYS: integer(730)
     .refine((value) => value === 0 || value >= 90, 'must be 0 or at least 90')
     .meta({ unit: 'days, at least 90; 0 is for ever' })
-    .describe('Access records are kept so long, in whole months.'),
+    .describe('Access records are kept at least so long: whole months are dropped.'),
 } as const;
 
 const webhookSettings = {
