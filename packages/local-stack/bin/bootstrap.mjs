@@ -64,7 +64,7 @@ function requireUsableNode() {
   if (!isNodeFrom(oldestNode)) {
     fail(`Node ${process.versions.node} is too old. Please install Node ${wantedNode} (https://nodejs.org).`);
   }
-  if (!isNodeFrom(wantedNode) && !bringsItsOwnNode()) fail(explainMissingNode());
+  if (!isUsableNode() && !bringsItsOwnNode()) fail(explainMissingNode());
 }
 
 /** The workspace provides Node as a package for these platforms (optionalDependencies of the root package.json). */
@@ -84,7 +84,12 @@ function findNode() {
   const own = path.join(root, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
   // The binary may exist but not run: it needs glibc, which Alpine lacks.
   if (existsSync(own) && spawnSync(own, ['--version'], { stdio: 'ignore' }).status === 0) return own;
-  return isNodeFrom(wantedNode) ? process.execPath : null;
+  return isUsableNode() ? process.execPath : null;
+}
+
+/** As the services check it: `refuseUnsafeNode` of service-kit. */
+function isUsableNode() {
+  return isNodeFrom(wantedNode) && !process.versions.node.startsWith('25.');
 }
 
 function isNodeFrom(version) {

@@ -5,6 +5,7 @@
  */
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { refuseUnsafeNode } from '../src/node-version.ts';
 import { explainConnectionFailure } from '../src/postgres/errors.ts';
 import { applyMigrations } from '../src/postgres/migrations.ts';
 import { toSchemaName } from '../src/postgres/postgres-names.ts';
@@ -14,6 +15,8 @@ const SETTING = 'MIGRATION_DATABASE_URL';
 const services = resolve(import.meta.dirname, '../../../services');
 
 async function migrate(service: string): Promise<void> {
+  // Before the migrations, which stay: with such a Node the services would refuse to start on them.
+  refuseUnsafeNode();
   const config = readConfig(z.object({ [SETTING]: connectionString() }));
   const applied = await applyMigrations({
     connectionString: config[SETTING],

@@ -1,12 +1,11 @@
 import './rpc/closed-streams.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { refuseUnsafeNode } from './node-version.ts';
 import { ConfigError } from './settings/config.ts';
 import { createLogger, type Logger } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 
 const SHUTDOWN_LIMIT_MS = 10_000;
-/** Before it a header `__proto__` ends the process (CVE-2026-21710); before 24.5 proxies are ignored (`proxyEnv` of https.Agent). */
-const OLDEST_NODE = '24.14.1';
 
 /** A started service. Disposal refuses new requests and waits for those in progress. */
 export interface RunningService extends AsyncDisposable {
@@ -46,7 +45,7 @@ export async function runService<Config extends ProcessSettings>(
   let service: RunningService;
   let shutdownDelayMs: number;
   try {
-    refuseOldNode();
+    refuseUnsafeNode();
     const config = readEnvironment(process.env);
     shutdownDelayMs = config.SHUTDOWN_DELAY_MS;
     log = createLogger({ service: name, level: config.LOG_LEVEL });
@@ -78,12 +77,6 @@ export async function runService<Config extends ProcessSettings>(
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-}
-
-/** Throws on a Node with which the service is not safe. */
-export function refuseOldNode(version = process.versions.node): void {
-  if (version.localeCompare(OLDEST_NODE, 'en', { numeric: true }) >= 0) return;
-  throw new Error(`Node ${version} is too old: ${OLDEST_NODE} or later is needed`);
 }
 
 /** One line for all settings that cannot be used: whoever corrects them needs all, and a restarting process repeats no more than that. */

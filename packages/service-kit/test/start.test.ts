@@ -3,7 +3,8 @@ import { expect, test } from '@jest/globals';
 import { describeWithCertificates } from '@phds/test-kit/certificates';
 import { eventually } from '@phds/test-kit/conditions';
 import { createAuthority } from '../src/keys/authority.ts';
-import { logFailedStart, refuseOldNode } from '../src/lifecycle.ts';
+import { logFailedStart } from '../src/lifecycle.ts';
+import { refuseUnsafeNode } from '../src/node-version.ts';
 import { watchReadiness } from '../src/probes.ts';
 import { toRedisTls } from '../src/redis.ts';
 import { toTlsFiles } from '../src/rpc/tls.ts';
@@ -19,11 +20,17 @@ function openLog() {
 const wrongPassword = (options: ConfigErrorOptions = {}) =>
   new ConfigError([{ setting: 'DATABASE_URL', reason: 'the database refuses the password' }], options);
 
-test('a Node that a header of a request can end is refused at the start', () => {
-  expect(() => refuseOldNode('24.14.0')).toThrow('Node 24.14.0 is too old: 24.14.1 or later is needed');
-  expect(() => refuseOldNode('24.5.0')).toThrow();
-  for (const version of ['24.14.1', '24.21.0', '25.0.0', process.versions.node])
-    expect(() => refuseOldNode(version)).not.toThrow();
+test.each(['24.14.0', '24.5.0', '25.9.0'])(
+  'Node %s, which a header of a request can end, is refused',
+  (version) => {
+    expect(() => refuseUnsafeNode(version)).toThrow(
+      `Node ${version} cannot be used: 24.14.1 or a later 24 is needed, or 26`,
+    );
+  },
+);
+
+test.each(['24.14.1', '24.21.0', '26.0.0', process.versions.node])('Node %s can be used', (version) => {
+  expect(() => refuseUnsafeNode(version)).not.toThrow();
 });
 
 test('settings that cannot be used are one line of the log, with the reason and the page of each', () => {

@@ -122,6 +122,7 @@ describe('the same bytes after the same time as garbage, and no read', () => {
     ['two proofs in a field', async () => [dpop, `DPoP: ${await prove()}, ${await prove()}`]],
     ['two tokens', async () => [...(await field()), dpop]],
     ['another method', () => field({ claims: { htm: 'POST' } })],
+    ['the proof for another token', () => field({ claims: { ath: 'A'.repeat(43) } })],
   ])('%s', async (_, fields, jkt = key.jkt) => {
     gateway.backends.answer(live(jkt));
     const garbage = await exchange(GARBAGE);

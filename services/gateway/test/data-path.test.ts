@@ -47,6 +47,20 @@ describe('data requests', () => {
       expect(response.headers.has('x-powered-by')).toBe(false);
     });
 
+    test('keeps the facts of its token for 25 to 50 s: their assertion is valid for 60 s', async () => {
+      answer({});
+      const headers = bearer();
+      const countAsked = async () => {
+        expect((await gateway.fetch(HEART, { headers })).status).toBe(200);
+        return gateway.backends.callsOf('introspect').length;
+      };
+      expect(await countAsked()).toBe(1);
+      gateway.clock.advance(24_999);
+      expect(await countAsked()).toBe(1);
+      gateway.clock.advance(25_001);
+      expect(await countAsked()).toBe(2);
+    });
+
     test('forwards assertion, parameters and request id', async () => {
       answer({});
       const query = 'from=2026-01-01T00:00:00+02:00&to=2026-02-01&type=heart%20rate&page=2&pageSize=500';

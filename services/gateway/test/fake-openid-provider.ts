@@ -9,6 +9,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 export interface Deviation {
   /** Claims of the ID token; `undefined` removes one. */
   readonly claims?: Readonly<Record<string, unknown>>;
+  readonly header?: Readonly<Record<string, string>>;
   /** Parameters of the callback; `undefined` removes one. */
   readonly callback?: Readonly<Record<string, string | undefined>>;
   /** The token endpoint answers this instead. */
@@ -132,7 +133,7 @@ export async function startFakeOpenidProvider(): Promise<FakeOpenidProvider> {
       iat: now,
       exp: now + 3_600,
     };
-    return provider.sign({ ...own, sid: `sid-of-${user}`, ...deviation.claims });
+    return provider.sign({ ...own, sid: `sid-of-${user}`, ...deviation.claims }, deviation.header);
   }
 }
 

@@ -187,6 +187,7 @@ describe('answers of the provider', () => {
       ['with the nonce of another sign-in', { claims: { nonce: 'n'.repeat(43) } }],
       ['without a nonce', { claims: { nonce: undefined } }],
       ['for another audience', { claims: { aud: 'another-client' } }],
+      ['that is an access token', { header: { typ: 'at+jwt' } }],
     ])('%s', async (_, deviation) => {
       await expectRefusedAnswer(deviation);
     });
