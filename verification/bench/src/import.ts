@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { defaultDataDirectory, repositoryRoot } from '@phds/local-stack/data-directory';
 import type { Stack } from '@phds/local-stack/stack';
-import { exportXml, recordXml } from '@phds/test-kit/apple-exports';
+import { device, exportXml, metadata, recordXml } from '@phds/test-kit/apple-exports';
 import type { LoadResult, SteadyJob } from './load-job.ts';
 import { type LoadProcess, startLoad } from './measure.ts';
 import type { Options } from './options.ts';
@@ -47,11 +48,13 @@ export async function benchImport(options: Options): Promise<string> {
 
 async function makeExport(records: number): Promise<string> {
   const directory = join(defaultDataDirectory, 'bench-exports');
-  const file = join(directory, `${records}.xml`);
+  const file = join(directory, `watch-${records}.xml`);
   if (existsSync(file)) return file;
   mkdirSync(directory, { recursive: true });
   console.log(`writing an export of ${records} records`);
-  await pipeline(writeExport(records), createWriteStream(file));
+  // A run that ends meanwhile leaves no part of an export under its name.
+  await pipeline(writeExport(records), createWriteStream(`${file}.part`));
+  await rename(`${file}.part`, file);
   return file;
 }
 
@@ -63,6 +66,15 @@ const MEASURED = [
   { type: 'OxygenSaturation', unit: '%', value: '0.97' },
 ];
 
+const DEVICE = device({
+  name: 'Apple Watch',
+  manufacturer: 'Apple Inc.',
+  model: 'Watch',
+  hardware: 'Watch6,7',
+  software: '10.2',
+});
+const MOTION = metadata('HKMetadataKeyHeartRateMotionContext', '1');
+
 function* writeExport(records: number): Generator<string> {
   const [head = '', tail = ''] = exportXml('@').split('@');
   yield head;
@@ -71,7 +83,8 @@ function* writeExport(records: number): Generator<string> {
     const date = `${at.slice(0, 10)} ${at.slice(11, 19)} +0000`;
     const times = { creationDate: date, startDate: date, endDate: date };
     const { type, ...measured } = MEASURED[index % MEASURED.length] as (typeof MEASURED)[number];
-    yield `${recordXml({ type: `HKQuantityTypeIdentifier${type}`, ...measured, ...times })}\n`;
+    const attributes = { type: `HKQuantityTypeIdentifier${type}`, device: DEVICE, ...measured, ...times };
+    yield `${recordXml(attributes, MOTION)}\n`;
   }
   yield tail;
 }
