@@ -148,7 +148,7 @@ describe('scopes', () => {
         /^Covers everything you measure, including types you have not selected: .* that is the reading\.$/,
       );
       expect(scopeTexts('de')[name].description).toMatch(
-        /^Umfasst alles, was Sie messen, auch nicht ausgewählte Arten: /,
+        /^Umfasst alles, was Sie messen, auch nicht ausgewählte Arten: .* ist es dieser\.$/,
       );
     }
   });
