@@ -29,12 +29,13 @@ async function tokenOf(caller: Caller, audience: string): Promise<string> {
   return `Bearer ${await (await stack.serviceTokens(caller))(audience)}`;
 }
 
-/** Tokens that name the gateway: with the signature of another caller, and without any. */
+/** Tokens that name the gateway: with the signature of another caller, without any, and a valid one of another scheme. */
 async function forgeTokens(audience: string): Promise<string[]> {
   const privateKeyPem = await readFile(stack.keys.servicePrivateKeys.importer, 'utf8');
   const signed = await createServiceTokenSource({ service: toSubject('gateway'), privateKeyPem })(audience);
   const none = Buffer.from('{"alg":"none","typ":"service+jwt"}').toString('base64url');
-  return [`Bearer ${signed}`, `Bearer ${none}.${signed.split('.')[1]}.`];
+  const valid = await tokenOf('gateway', audience);
+  return [`Bearer ${signed}`, `Bearer ${none}.${signed.split('.')[1]}.`, valid.replace('Bearer', 'Basic')];
 }
 
 interface Attempt {

@@ -1,6 +1,11 @@
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ScalarType } from '@bufbuild/protobuf';
+import { TimestampSchema, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
+import { repositoryRoot } from '@phds/local-stack/data-directory';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
+import { HEALTH_RECORD_FIELDS } from '../../src/importers/csv/health-records.ts';
 import { csvImporter } from '../../src/importers/csv/importer.ts';
 import { type CollectOptions, collect } from './collected-items.ts';
 
@@ -225,6 +230,29 @@ describe('a file with records', () => {
     expect(leftOut).toEqual(['allergy: states that nothing is known']);
     expect(profile).toEqual({ name: 'Ada' });
     expect(records).toMatchObject([{ record: { value: { name: 'Cough' } } }]);
+  });
+});
+
+describe('the columns of a record', () => {
+  test('are those that the documentation lists', () => {
+    const page = readFileSync(join(repositoryRoot, 'docs/operations/importing.md'), 'utf8');
+    const lines = page.split('Columns by `record`')[1]?.matchAll(/^- (`.*`): (`.*)/gm) ?? [];
+    const namesOf = (text = '') =>
+      [...text.replaceAll(/\(.*?\)/g, '').matchAll(/`(.*?)`/g)].map(([, name]) => name);
+    const listed = [...lines].flatMap(([, kinds, columns]) =>
+      namesOf(kinds).map((kind) => [kind, namesOf(columns)]),
+    );
+    const ours = [...HEALTH_RECORD_FIELDS].map(([kind, fields]) => [kind, [...fields.keys()]]);
+    expect(listed).toEqual([...ours, ['profile', ['name', 'gender', 'dateOfBirth', 'bloodType']]]);
+  });
+
+  test('are texts and times, which a cell can state', () => {
+    const fields = [...HEALTH_RECORD_FIELDS.values()].flatMap((each) => [...each.values()]);
+    const others = fields.filter(
+      ({ fieldKind, scalar, message }) =>
+        !(fieldKind === 'scalar' && scalar === ScalarType.STRING) && message !== TimestampSchema,
+    );
+    expect(others.map(String)).toEqual([]);
   });
 });
 

@@ -31,7 +31,7 @@ const KINDS: ReadonlyMap<string, NonNullable<ImportedHealthRecord['record']['cas
 ]);
 
 /** The fields of a kind, by column: texts and times, named as in the public interface. */
-const FIELDS: ReadonlyMap<string, ReadonlyMap<string, DescField>> = new Map(
+export const HEALTH_RECORD_FIELDS: ReadonlyMap<string, ReadonlyMap<string, DescField>> = new Map(
   [...KINDS].map(([name, member]) => {
     const fields = HealthRecordSchema.field[member].message?.fields ?? [];
     const toColumn = ({ localName }: DescField) => (localName === 'medicationKey' ? 'medication' : localName);
@@ -43,7 +43,7 @@ const FIELDS: ReadonlyMap<string, ReadonlyMap<string, DescField>> = new Map(
 export const HEALTH_RECORD_COLUMNS: readonly string[] = [
   ...new Set([
     ...COMMON,
-    ...[...FIELDS.values()].flatMap((fields) => [...fields.keys()]),
+    ...[...HEALTH_RECORD_FIELDS.values()].flatMap((fields) => [...fields.keys()]),
     ...PROFILE_COLUMNS,
   ]),
 ];
@@ -62,7 +62,7 @@ export function createHealthRecordParser(columns: Columns<string>) {
       checkColumns(name, PROFILE_COLUMNS, columns, row);
       return { kind: 'profile', facts: profileOf(text) };
     }
-    const fields = FIELDS.get(name);
+    const fields = HEALTH_RECORD_FIELDS.get(name);
     if (fields === undefined)
       throw new Refused(`record must be one of ${[...KINDS.keys(), PROFILE].join(', ')}`);
     checkColumns(name, [...fields.keys()], columns, row);
