@@ -76,11 +76,12 @@ test('the setup fails when another session ends the connection that holds the lo
 describe('on a dedicated server', () => {
   const rolesOf = ({ url, ownerUrl, readerUrl }: ServiceDatabase) => [url, ownerUrl, readerUrl ?? url];
   let read: ServiceDatabase;
+  let apart: ServiceDatabase;
 
   beforeAll(async () => {
     const at = { adminUrl: server.adminUrl, passwords };
-    await ensureServiceDatabase({ ...at, service: 'health-data', database: 'phds_health' });
     const withReader = { ...at, passwords: { ...passwords, reader: 'read@only' } };
+    apart = await ensureServiceDatabase({ ...withReader, service: 'health-data', database: 'phds_health' });
     read = await ensureServiceDatabase({ ...withReader, service: 'consent' });
     await query(server.adminUrl, 'CREATE DATABASE elsewhere');
     // Run twice and concurrently, because every start does it.
@@ -97,6 +98,16 @@ describe('on a dedicated server', () => {
       }
     },
   );
+
+  test('each service role connects to the database of its service, also where that has one of its own', async () => {
+    for (const url of [...rolesOf(read), ...rolesOf(authorization), ...rolesOf(apart)]) {
+      const { username, pathname } = new URL(url);
+      expect(await query(url, 'SELECT current_user AS role, current_database() AS database')).toEqual([
+        { role: username, database: pathname.slice(1) },
+      ]);
+    }
+    expect(new URL(apart.url).pathname).toBe('/phds_health');
+  });
 
   test('an administrator who does not own a database is warned that it stays open', async () => {
     await query(server.adminUrl, "CREATE ROLE manager LOGIN PASSWORD 'manager'");

@@ -11,6 +11,7 @@ import { makeMalformedRequests } from '../src/hostile/malformed-requests.ts';
 import { LogWatch } from '../src/judge.ts';
 import { HEART, type HeldToken, newTally, PROFILE, Reads, toSentences } from '../src/load/reads.ts';
 import { openWire, type Wire } from '../src/load/wire.ts';
+import { findViolations } from '../src/rolling/rolling-restart.ts';
 
 let directory: string;
 
@@ -79,6 +80,17 @@ describe('malformed requests', () => {
     expect(violations).toEqual([expect.stringMatching(/^partner: 500 .*, \d+ times; .*__proto__/)]);
     expect(violations[0]).not.toContain('Bearer session');
   });
+});
+
+test('a rolling restart violates what fails, is refused before its repeat, or reads after a revocation', () => {
+  const reads = { answered: 9, refused: ['503'], failures: ['no answer'] };
+  const revocations = { acknowledged: 3, readsAfter: 6, stale: 2, failures: ['a read was answered 500: '] };
+  expect(findViolations({ restarts: 1, reads, revocations })).toEqual([
+    'read failed: no answer',
+    'read failed before its repeat: 503',
+    'request failed: a read was answered 500: ',
+    '2 of 6 reads after an acknowledged revocation got data',
+  ]);
 });
 
 describe('reads', () => {
