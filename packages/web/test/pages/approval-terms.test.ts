@@ -156,7 +156,9 @@ test('an approval keeps a longer end and a later first day, and shares only what
   const { page, approvals } = opened;
   expect(approvals.limits).toEqual(['As now, until 27 Nov 2027', 'As now, from 1 Jan 2026']);
   expect(approvals.chosen).toEqual(['HeartShared already']);
-  for (const text of ['Untick to stop sharing.', 'Only what you share already is selected.']) page.see(text);
+  page.see('Until 27 Nov 2027.');
+  page.see('Untick to stop sharing.');
+  page.see('2 types of data. Only what you share already is selected.');
   expect([approvals.changes[0], textOf(approvals.share)]).toEqual(['Everything stays as it is.', 'Agree']);
   screen.getByRole('heading', { level: 1, name: 'Morning Run wants to read more' });
   await approvals.choose('Weight by day');

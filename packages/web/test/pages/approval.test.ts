@@ -35,7 +35,7 @@ test('the screen says who requests what and why, with nothing chosen', async () 
     "You'll return to app.example",
     'Why Morning Run says it needs this: To pace your runs.',
     "Morning Run's registered app sent this.",
-    'Nothing is selected yet.',
+    '4 types of data, 2 very personal. Nothing is selected yet.',
   ]) {
     page.see(text);
   }

@@ -47,12 +47,11 @@ export function ScopeChoice({ scopes, ...choice }: Choice & { readonly scopes: r
   );
 }
 
-/** How much is selected; until the person changes it, how much a long request asks for, and why this is selected. */
+/** How much is selected; until the person changes it, how much is asked for, and why this is selected. */
 function selectionText(scopes: readonly RequestedScope[], chosen: readonly string[]): string {
   const isUntouched = scopes.every(({ scope, alreadyShared }) => alreadyShared === chosen.includes(scope));
   if (!isUntouched) return text('selectedOf', { count: chosen.length, all: scopes.length });
   const state = text(chosen.length === 0 ? 'nothingSelected' : 'sharedIsSelected');
-  if (scopes.length <= MAX_OPEN_SCOPES) return state;
   const personal = scopes.filter(({ sensitive }) => sensitive).length;
   return `${text('requested', { count: scopes.length, personal })} ${state}`;
 }
