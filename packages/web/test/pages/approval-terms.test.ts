@@ -79,6 +79,17 @@ test.each<[string, readonly string[], string]>([
   expect(approvals.share.getAttribute('aria-disabled')).toBe(count === 0 ? 'true' : null);
 });
 
+test('the head of the page says until when the app could read, by the present choice', async () => {
+  await using opened = await open([HEART]);
+  const { page, approvals } = opened;
+  page.see('Until 25 Feb 2027. Stop any time; access ends immediately.');
+  await approvals.choose('30 days');
+  page.see('Until 27 Dec 2026.');
+  await approvals.choose('1 day');
+  page.see('Until 28 Nov 2026, 12:00.');
+  page.see('Stops automatically on 28 Nov 2026, 12:00;');
+});
+
 test('many types of data are counted in the sentence, and named after it in groups', async () => {
   await using opened = await open(SCOPE_NAMES, { connection: connectionOf(SCOPE_NAMES) });
   const [sentence, personal, others] = [...opened.approvals.summary.children].map(textOf);

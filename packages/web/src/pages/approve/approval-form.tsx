@@ -16,7 +16,7 @@ import { RequestEnd } from './request-end.tsx';
 import { ReviewBar } from './review-bar.tsx';
 import { ScopeChoice } from './scope-choice.tsx';
 import { useShown } from './shown.ts';
-import { type Choices, NO_CHOICES, type Terms, toApproved, toTerms } from './terms.ts';
+import { type Choices, formatEnd, NO_CHOICES, type Terms, toApproved, toTerms } from './terms.ts';
 import { text } from './texts.ts';
 import { WhoAsks } from './who-asks.tsx';
 
@@ -50,7 +50,7 @@ export function ApprovalForm({
 
   return (
     <Stack>
-      <WhoAsks approval={approval} end={terms.end} known={known} />
+      <WhoAsks approval={approval} until={formatEnd(terms)} known={known} />
       <div className={style['columns']}>
         <ScopeChoice
           scopes={approval.requestedScopes}

@@ -9,11 +9,11 @@ import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { formatList } from '../../ui/formats.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { SENSITIVE_SCOPES, scopesInSentence, scopeTitle } from '../../ui/scopes.ts';
-import { Clock, formatDate, formatInstant, formatLastDay } from '../../ui/time.tsx';
+import { Clock, formatDate } from '../../ui/time.tsx';
 import { describeWithdrawal } from '../../ui/withdrawal.ts';
 import style from './approval-form.module.css';
 import { ConnectionChanges, ConnectionLink, findChanges, MOST_NAMED } from './connection-changes.tsx';
-import type { Terms } from './terms.ts';
+import { formatEnd, type Terms } from './terms.ts';
 import { Rich, text } from './texts.ts';
 
 interface DecisionProps {
@@ -158,14 +158,13 @@ function toGroups(scopes: readonly string[]): string[] {
   });
 }
 
-function toSentence(app: string, { scopes, firstDay, lookBack, life, end }: Terms): string {
-  // The end of a single day is within a day that the person knows.
-  const until = life === '1' ? formatInstant(new Date(end).toISOString()) : formatLastDay(end);
+function toSentence(app: string, terms: Terms): string {
+  const { scopes, firstDay, lookBack } = terms;
   const items =
     scopes.length > MOST_NAMED
       ? text('manyTypes', { count: scopes.length })
       : text('fewTypes', { items: scopesInSentence(scopes) });
-  const values = { app, items, until };
+  const values = { app, items, until: formatEnd(terms) };
   if (firstDay === null) return text('sentenceEverything', values);
   return text(lookBack === 'today' ? 'sentenceToday' : 'sentence', { ...values, day: formatDate(firstDay) });
 }

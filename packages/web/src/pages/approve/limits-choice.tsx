@@ -9,7 +9,7 @@ import { formatList } from '../../ui/formats.ts';
 import { type Choice, RadioChoice } from '../../ui/radio-choice.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { formatDate, formatLastDay } from '../../ui/time.tsx';
-import { type Choices, KEPT, type LookBack, type Terms } from './terms.ts';
+import { type Choices, formatEnd, KEPT, type LookBack, type Terms } from './terms.ts';
 import { text } from './texts.ts';
 
 const OTHER = 'other';
@@ -51,7 +51,8 @@ export function LimitsChoice({
   );
 }
 
-function LifeChoice({ approval: { app, connection }, terms: { life, end }, onChange }: LimitsProps) {
+function LifeChoice({ approval: { app, connection }, terms, onChange }: LimitsProps) {
+  const { life } = terms;
   const toChoice = (days: number): Choice => ({ id: String(days), text: text('days', { days }) });
   const isLong = LONG_LIVES.some((days) => String(days) === life);
   const choices = [
@@ -77,7 +78,7 @@ function LifeChoice({ approval: { app, connection }, terms: { life, end }, onCha
           onChange={(id) => onChange({ life: id })}
         />
       ) : null}
-      <Soft>{text('stopsAutomatically', { day: formatLastDay(end) })}</Soft>
+      <Soft>{text('stopsAutomatically', { day: formatEnd(terms) })}</Soft>
     </Stack>
   );
 }

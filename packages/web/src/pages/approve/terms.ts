@@ -2,6 +2,7 @@ import { GRANT_DAYS_DEFAULT } from '@phds/catalog/lifetimes';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import type { ApprovedTerms, PendingApproval } from '../../api/resources.ts';
 import { addDays, localDay } from '../../ui/days.ts';
+import { formatInstant, formatLastDay } from '../../ui/time.tsx';
 
 const DAY_MS = 86_400_000;
 const MONTH_DAYS = 30;
@@ -101,6 +102,11 @@ function toFirstDay(approval: PendingApproval, choices: Choices, now: number) {
 function findDayFault(day: string, today: string): Terms['dayFault'] {
   if (day === '') return 'missing';
   return day > today ? 'future' : null;
+}
+
+/** When sharing ends. A single day ends within a day that the person knows, so its end has a time. */
+export function formatEnd({ life, end }: Terms): string {
+  return life === '1' ? formatInstant(new Date(end).toISOString()) : formatLastDay(end);
 }
 
 /** The body of an approval. The first day must have no fault. */

@@ -2,7 +2,6 @@ import type { KnownApps } from '../../api/grants.ts';
 import type { PendingApproval, RequestingApp } from '../../api/resources.ts';
 import { Monogram } from '../../ui/card.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { formatLastDay } from '../../ui/time.tsx';
 import { useTitle } from '../../ui/title.ts';
 import { WebLink } from '../../ui/web-link.tsx';
 import style from './approval-form.module.css';
@@ -13,12 +12,12 @@ import { Rich, text } from './texts.ts';
 /** The page's heading: the app, who makes it, where the answer goes, why it asks, until when, what follows from a no, and whether it proved who it is. */
 export function WhoAsks({
   approval,
-  end,
+  until,
   known,
 }: {
   readonly approval: PendingApproval;
-  /** When sharing would end by the present choices (Unix milliseconds). */
-  readonly end: number;
+  /** When sharing would end by the present choices. */
+  readonly until: string;
   readonly known: KnownApps;
 }) {
   const { app, purpose, clientAuthenticated, connection, requestedScopes } = approval;
@@ -63,7 +62,7 @@ export function WhoAsks({
         </p>
       )}
       <p>
-        <Rich id="untilDay" values={{ day: formatLastDay(end) }} components={{ strong: <strong /> }} />
+        <Rich id="untilDay" values={{ day: until }} components={{ strong: <strong /> }} />
       </p>
       <p>
         {connection === null ? (
