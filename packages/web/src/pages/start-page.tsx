@@ -12,7 +12,7 @@ import { Resource } from '../ui/resource.tsx';
 export function StartPage({ children }: { readonly children: ReactNode }) {
   const session = useSession();
   return (
-    <Resource query={session}>
+    <Resource isPage query={session}>
       {(found) =>
         found === null ? (
           <Narrow>

@@ -36,7 +36,7 @@ export function ErrorNotice({
   labels = {},
 }: {
   readonly error: unknown;
-  readonly title: string;
+  readonly title: string | undefined;
   readonly labels?: Labels | undefined;
 }) {
   return (

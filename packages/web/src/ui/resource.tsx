@@ -29,12 +29,15 @@ export function together<const Data extends readonly unknown[]>(
 export function Resource<T>({
   query,
   children,
+  isPage = false,
   notFound,
   whySignIn = text('whySignIn'),
   labels,
 }: {
   readonly query: Read<T>;
   readonly children: (data: T) => ReactNode;
+  /** Whether the heading of the page is in `children`. */
+  readonly isPage?: boolean;
   /** Shown instead of a 404. */
   readonly notFound?: ReactNode;
   /** Shown to a person who is signed out. */
@@ -49,7 +52,8 @@ export function Resource<T>({
   if (status === 404 && notFound !== undefined) return notFound;
   return (
     <Stack>
-      <ErrorNotice error={query.error} title={text('loadFailed')} labels={labels} />
+      {isPage ? <PageHeading title={text('pageFailed')} /> : null}
+      <ErrorNotice error={query.error} title={isPage ? undefined : text('loadFailed')} labels={labels} />
       <div>
         <Button onPress={() => query.refetch()}>{text('tryAgain')}</Button>
       </div>

@@ -8,7 +8,7 @@ import { Resource } from './resource.tsx';
 export function SignedIn({ children }: { readonly children: ReactNode }) {
   const session = useSession();
   return (
-    <Resource query={session}>
+    <Resource isPage query={session}>
       {(found) => (found === null ? <SignedOut why={text('whySignIn')} /> : children)}
     </Resource>
   );

@@ -56,16 +56,26 @@ test.each([
   expect(page.find('Ended')).toBeNull();
 });
 
-test('a page that cannot be loaded explains why, and can retry', async () => {
-  await using page = await openPage('/apps', { answers: { listGrants: problem('RATE_LIMITED') } });
-  page.see('That was too often. Wait a minute, then try again.', screen.getByRole('alert'));
-  document.title = 'As in the document';
-  expect(await page.findBarriers()).toEqual([]);
-  Object.assign(page.answers, answersOf());
-  await page.press('Try again');
-  expect(page.alerts).toEqual([]);
-  page.see('No app can read your health data');
-});
+test.each([
+  ['/', 'getSession', '1 app can read your health data'],
+  ['/history', 'getSession', 'Access history'],
+  ['/apps', 'listGrants', '1 app can read your health data'],
+  [PAGE, 'getGrant', 'Morning Run'],
+  ['/approve/apr_1', 'getPendingApproval', 'Morning Run wants to read your health data'],
+  ['/console/app_1', 'getApp', 'Morning Run'],
+] as const)(
+  '%s that cannot be loaded explains why under a heading, and can retry',
+  async (path, operation, title) => {
+    await using page = await openPage(path, { answers: { [operation]: problem('RATE_LIMITED') } });
+    const heading = () => screen.getByRole('heading', { level: 1 }).textContent;
+    expect(heading()).toBe('This page did not load');
+    expect(page.alerts).toEqual(['That was too often. Wait a minute, then try again.']);
+    expect(await page.findBarriers()).toEqual([]);
+    delete page.answers[operation];
+    await page.press('Try again');
+    expect([page.alerts, heading()]).toEqual([[], title]);
+  },
+);
 
 test('the apps are shown once it is known whether requests wait, so that nothing moves them', async () => {
   const [asked] = example('listPendingApprovals').data;

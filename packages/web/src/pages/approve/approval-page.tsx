@@ -24,7 +24,7 @@ export function ApprovalPage({ id }: { readonly id: string }) {
   const onRefetch = useCallback(() => void refetch({ cancelRefetch: false }), [refetch]);
   if (pending.data?.status === 'pending' && known.isPending && !isLate) return <Loading />;
   return (
-    <Resource query={pending} notFound={<NoRequest />} whySignIn={text('whySignIn')}>
+    <Resource isPage query={pending} notFound={<NoRequest />} whySignIn={text('whySignIn')}>
       {(approval) =>
         approval.status === 'pending' ? (
           <ApprovalForm

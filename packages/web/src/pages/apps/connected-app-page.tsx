@@ -30,7 +30,7 @@ export function ConnectedAppPage({ id }: { readonly id: string }) {
   const grant = useGrant(id);
   return (
     <Narrow>
-      <Resource query={grant} notFound={<NoSuchConnection />}>
+      <Resource isPage query={grant} notFound={<NoSuchConnection />}>
         {(found) => <ConnectedApp grant={found} />}
       </Resource>
     </Narrow>

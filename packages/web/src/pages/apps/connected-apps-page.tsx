@@ -25,7 +25,9 @@ export function ConnectedAppsPage() {
       {waiting.isPending ? (
         <Loading />
       ) : (
-        <Resource query={grants}>{(found) => <Apps grants={found} waiting={waiting} />}</Resource>
+        <Resource isPage query={grants}>
+          {(found) => <Apps grants={found} waiting={waiting} />}
+        </Resource>
       )}
     </Narrow>
   );

@@ -36,7 +36,7 @@ const TABS = [
 export function AppPage({ clientId, tab }: { readonly clientId: string; readonly tab: string | undefined }) {
   const query = together([useApp(clientId), useApps(1)]);
   return (
-    <Resource query={query} notFound={<NoApp />}>
+    <Resource isPage query={query} notFound={<NoApp />}>
       {([app, { sandbox }]) => {
         const tabs = TABS.filter(({ path }) => sandbox || path !== 'sandbox');
         const shown = tabs.find(({ path }) => path === tab);

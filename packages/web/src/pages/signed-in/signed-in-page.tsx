@@ -9,7 +9,7 @@ import { Resource } from '../../ui/resource.tsx';
 export function SignedInPage() {
   const session = useSession();
   return (
-    <Resource query={session}>
+    <Resource isPage query={session}>
       {(found) => (found === null ? <SignedOut why={text('signInNotFinished')} /> : <SignedInTab />)}
     </Resource>
   );
