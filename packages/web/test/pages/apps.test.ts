@@ -296,6 +296,7 @@ test('a type that summaries still cover is said to be so, before and after it is
     ),
   ).toEqual([2, 3]);
   for (const title of ['Mood', 'Heart', 'Weight by day']) await page.press(title, 'checkbox');
+  await page.fill('Last day of sharing', '2026-12-24');
   const form = screen.getByRole('main');
   const goesOn =
     'Morning Run still gets heart and weight by day through Body measurements and Trends of all health data.';
@@ -305,11 +306,12 @@ test('a type that summaries still cover is said to be so, before and after it is
   page.see('Saved. Morning Run can no longer read Mood.', form);
   page.see('Morning Run can no longer read your heart one by one.', form);
   page.see(goesOn, form);
+  expect(screen.getByLabelText<HTMLInputElement>('Last day of sharing').value).toBe('');
   page.answers.getGrant = { data: grantOf({ scopes: [...kept, 'read:mood'] }) };
   await page.comeBack();
   await page.press('Stop those too');
   expect(page.changes).toEqual([
-    ['narrowGrant', { scopes: kept }],
+    ['narrowGrant', { scopes: kept, expiresAt: new Date(2026, 11, 25).toISOString() }],
     ['narrowGrant', { scopes: ['read:mood'] }],
   ]);
 });
