@@ -83,6 +83,7 @@ test.each([
 
 test('a form saves changed fields only, and shows what was changed elsewhere', async () => {
   await using page = await openApp('/settings');
+  page.see(/^Registered \d.+, changed \d/);
   await page.fill(/^Developer name/, 'Runners Ltd');
   page.answers.getApp = { data: { ...app, name: 'Renamed', developerName: 'Runners Ltd' } };
   await page.press('Save');

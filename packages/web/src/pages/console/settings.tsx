@@ -1,12 +1,13 @@
 import { useSettingsChange, useStatusChange } from '../../api/developer-apps.ts';
 import type { AppStatus, DeveloperApp } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
-import { Card, Row } from '../../ui/card.tsx';
+import { Card, Row, Soft } from '../../ui/card.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading } from '../../ui/focus.ts';
+import { Instant } from '../../ui/time.tsx';
 import { AppForm } from './app-form.tsx';
 import { NotChanged } from './not-changed.tsx';
-import { text } from './texts.ts';
+import { Rich, text } from './texts.ts';
 
 /** What people see of an app and what it can request; last, how it is suspended and revoked. */
 export function Settings({ app }: { readonly app: DeveloperApp }) {
@@ -34,6 +35,12 @@ function Status({ app }: { readonly app: DeveloperApp }) {
   return (
     <Card label={text('status')}>
       <h2>{text('status')}</h2>
+      <Soft>
+        <Rich
+          id="registeredAndChanged"
+          values={{ registered: <Instant at={app.createdAt} />, changed: <Instant at={app.updatedAt} /> }}
+        />
+      </Soft>
       <NotChanged error={status.error} />
       <Row>
         {app.status === 'active' ? (
