@@ -27,9 +27,9 @@ interface Parts {
 export type Grants = ReturnType<typeof createGrants>;
 
 /**
- * How people, apps and operators withdraw grants. Only the database's clock decides what has expired. Each change locks the row, adds to
- * the grant's history, and is in effect when it returns. An unknown grant, and another person's or app's, is `not_found`. Withdrawals have
- * a pool of their own.
+ * How people, apps and operators withdraw grants. Only the database's clock decides what has expired. Each change locks the row and is
+ * in effect when it returns. What the person changed is in the grant's history; `revoked_by` names an app or an operator that ended it.
+ * An unknown grant, and another person's or app's, is `not_found`. Withdrawals have a pool of their own.
  */
 export function createGrants({ pools: { ordinary, revocations }, change, evictions, log }: Parts) {
   const evict = (grantId: string) => evictions.publish({ case: 'grantId', value: grantId });
@@ -49,7 +49,7 @@ export function createGrants({ pools: { ordinary, revocations }, change, evictio
         log.info({ grantId: id }, 'grant narrowed');
         return getGrant(revocations, id, userId);
       }),
-    /** Each returns when the grant ended; one that had ended keeps its status and time. */
+    /** Each returns the time at which the grant ended; one that had ended keeps its status and time. */
     revoke: (id: string, userId: string) => end('grant', id, { userId }),
     revokeByApp: (id: string, clientId: string) => end('grant_by_app', id, { clientId }),
     endByOperator: (id: string) => end('grant_by_operator', id, 'anybody'),

@@ -66,7 +66,7 @@ function measureRecorder(metrics: Metrics, recorder: AccessRecorder): void {
       name: 'phds_access_not_recorded_total',
       help: 'Accesses that were not recorded or not judged, and whose data was therefore not released.',
     },
-    () => recorder.refused,
+    () => recorder.unrecorded,
   );
   metrics.readGauge(
     { name: 'phds_access_queue_length', help: 'Accesses that wait for their insert or their judgement.' },

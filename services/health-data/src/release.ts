@@ -103,13 +103,13 @@ export function askForResource(request: ReadRequest): AskedData {
       const { page, window, updatedSince } = parameters;
       const isWhole = window.from === null && window.to === null && updatedSince === null;
       const isNewestPage = isWhole && isAmongNewest(parameters);
-      const isQuick = endpoint === 'health-data' ? isNewestPage : SUMMARIES.has(endpoint);
+      const takesTurn = endpoint === 'health-data' ? !isNewestPage : !SUMMARIES.has(endpoint);
       const asked = { path, medicationId, parameters, askedBy: clientId, ids, userId, dataFrom };
       return {
         from: sent.from,
         to: sent.to,
         page,
-        takesTurn: !isQuick,
+        takesTurn,
         read: (data) => readResource(data, asked),
       };
     },

@@ -70,7 +70,7 @@ interface PublicClient {
 }
 
 /**
- * Requests public addresses only. All addresses of the host have to be public, and the connection goes to one of those that were checked, so
+ * Requests public addresses only, unless the options allow others. All addresses of the host have to be public, and the connection goes to one of those that were checked, so
  * a name that resolves otherwise the next time changes nothing. A proxy is told the address, not the name, so that it resolves nothing.
  * Redirects are not followed.
  */
@@ -181,7 +181,7 @@ class ProxyAgent extends Agent {
 
 /**
  * Has the proxy connect to one of the addresses; the certificate is checked for the name. A refusal is about the destination, so the
- * next address is tried, except for 407, which refuses the credentials.
+ * next address is tried. 407 refuses the credentials; any other failure has no status and ends the attempt as well.
  */
 async function sendThrough(
   proxy: EgressProxy,
@@ -199,7 +199,7 @@ async function sendThrough(
     } catch (error) {
       last = error;
       if (limits.signal.aborted) break;
-      // NaN if the answer is not HTTP.
+      // Absent without an answer, NaN if it is not HTTP.
       const status = (error as { readonly statusCode?: number }).statusCode || 407;
       if (status !== 407) continue;
       if (!agent.isOpen) proxy.onFailure(error);

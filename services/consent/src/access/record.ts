@@ -59,7 +59,7 @@ export function createAccessRecorder(dependencies: Dependencies) {
   const chain = createChain(dependencies);
   let judged: Promise<unknown> = Promise.resolve();
   let unjudged = 0;
-  let refused = 0;
+  let unrecorded = 0;
   const insertAndJudge = async (entries: readonly Entry[]): Promise<Recorded[]> => {
     const recorded = await chain.insert(entries);
     unjudged = entries.flatMap(({ accesses }) => accesses).length;
@@ -95,7 +95,7 @@ export function createAccessRecorder(dependencies: Dependencies) {
       try {
         return await call;
       } catch (error) {
-        refused += accesses.length;
+        unrecorded += accesses.length;
         const options = { cause: error, retryAfterSeconds: 1 };
         throw new AppError('access_not_recorded', 'The access could not be recorded.', options);
       } finally {
@@ -109,8 +109,8 @@ export function createAccessRecorder(dependencies: Dependencies) {
       return inserts.waiting + unjudged;
     },
     /** Number of accesses that were not recorded or not judged. */
-    get refused() {
-      return refused;
+    get unrecorded() {
+      return unrecorded;
     },
     async [Symbol.asyncDispose]() {
       while (running.size > 0) await Promise.allSettled(running);

@@ -31,7 +31,7 @@ export interface ConnectionPools extends AsyncDisposable {
   readonly checks: pg.Pool;
   /** Withdrawals: narrows and revokes grants, revokes tokens and families, sets the status of apps, ends sessions. */
   readonly revocations: pg.Pool;
-  /** Delivers events, and adds those of grants that expired: two connections. */
+  /** Delivers events, and adds those of grants that ended or are about to: two connections. */
   readonly webhooks: pg.Pool;
   /** Everything else. */
   readonly ordinary: pg.Pool;

@@ -44,7 +44,7 @@ export function startWebhookDelivery(parts: WebhookParts, resources: AsyncDispos
     isStored = true;
     await addDueEvents(pools.webhooks, signal);
   };
-  const onFailure = failureOf('adding the events of ended grants');
+  const onFailure = failureOf('adding the events of ended and ending grants');
   resources.use(startPeriodic(add, { intervalMs, onFailure }));
   if (config.WEBHOOK_CONCURRENCY > 0) startSender(parts, { secrets, poster }, resources);
   return { pool: pools.ordinary, secrets, poster, allowLoopback };

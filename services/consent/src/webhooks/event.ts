@@ -50,7 +50,7 @@ export function toEventBody({ type, createdAt, grantId, sub, content }: WebhookE
   return JSON.stringify({ type, timestamp: createdAt.toISOString(), data });
 }
 
-/** The live terms of the grant of a `data.updated`; null when it has ended. */
+/** The live scopes of the grant of a `data.updated`; null when it has ended. */
 export type LiveScopes = readonly Scope[] | null;
 
 /** The event without categories that the grant does not share any more; null when none remains. */

@@ -83,7 +83,7 @@ export function createWebhookQueue(pool: pg.Pool) {
   return {
     /**
      * Endpoints with due events, at most `size`. Those with others than `data.updated` come first, else at random. With `newWithinMs` only
-     * those with events of the last milliseconds, at a cost that does not grow with the number of endpoints.
+     * those with events of so many last milliseconds, at a cost that does not grow with the number of endpoints.
      */
     findDue: (size: number, newWithinMs?: number) => findDue(pool, size, newWithinMs),
     /** Claims due events, at most one of a grant: the oldest that is pending. */

@@ -13,10 +13,11 @@ interface EventRequest {
   readonly body: string;
 }
 
+/** Made in `delivery.ts`, of the HTTP client in `egress/public-client.ts` of service-kit. */
 export interface EventPoster {
   /** Sends one request and waits for the answer, for a limited time. The endpoints of apps must have public addresses. Never rejects, unless the signal is aborted. */
   post(request: EventRequest, signal: AbortSignal): Promise<Pick<WebhookAttempt, 'status' | 'failure'>>;
-  /** Whether a host may be requested, as far as its name tells: an address must be public. */
+  /** Whether an endpoint of an app may have this URL, as far as it tells: https, and an address must be public. */
   mayRequest(url: string): boolean;
 }
 
@@ -33,7 +34,7 @@ export interface WebhookSenderDependencies {
   readonly clock: Clock;
   /** From 0 to 1. */
   readonly random: () => number;
-  /** Events in delivery at once. */
+  /** Events in delivery at once; as many again at endpoints that answer slowly. */
   readonly concurrency: number;
   readonly onFailure: (error: unknown) => void;
   /** Called after each attempt whose outcome is stored. */
@@ -62,7 +63,7 @@ export class WebhookSender implements AsyncDisposable {
     return this.#claimMore();
   }
 
-  /** As claimDue, but searches only for events of the last milliseconds and at endpoints that had due events. */
+  /** As claimDue, but searches only for events of the last `withinMs` milliseconds and at endpoints that had due events. */
   claimNew(withinMs: number): Promise<void> {
     this.#endpoints.searchNew(withinMs);
     return this.#claimMore();

@@ -1,11 +1,11 @@
 -- Judges recorded accesses, in their order, in a snapshot that begins after the records were committed. The first cause
--- that applies is answered; all but the last three hide that there ever was a consent.
+-- that applies is answered; the causes before the grant's expiry hide that there ever was a consent.
 --
 -- What is unknown (NULL) is refused.
 --
 -- An access names one scope, which is compared first because that is cheapest, or several, which all have to be held.
 --
--- Each access is looked up by keys in a nested loop (ACCESS_POOL_SETTINGS). The state of restores is the same for all,
+-- Each access is looked up by keys in a nested loop (KEY_LOOK_UPS of service-kit). The state of restores is the same for all,
 -- so it is read once (MATERIALIZED): whether nobody has compared this database with what was acknowledged yet.
 --
 -- Indexes: app_pkey, consent_grant_pkey, revoked_family_pkey, revoked_token_pkey.

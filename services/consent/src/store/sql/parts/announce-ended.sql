@@ -1,5 +1,5 @@
--- The events of the grants `ended`, as their rows are now. One that had expired before makes those of an expired one
--- instead.
+-- The events of the grants `ended`, as their rows are now. For one that had expired before,
+-- the search for expired grants adds them (announce-expired.sql).
 announced AS (
   SELECT g.*, 'grant.revoked' AS app_event, 'connection.ended' AS host_event,
     jsonb_build_object('endedBy', coalesce(g.revoked_by, 'person')) AS content
