@@ -74,21 +74,14 @@ export async function findVersions(
   return Map.groupBy(rows.map(withTexts), ({ clientId }) => clientId);
 }
 
-/** An app with the profile that a person saw. */
-export interface AppAsShown extends ShownApp {
-  readonly clientId: string;
-  readonly ownerId: string;
-  /** Not shown. */
-  readonly updatedAt: undefined;
-}
-
 /** The app of a row, as the person saw it. */
 export function asShown(row: {
   readonly shownApp: ShownApp;
   readonly clientId: string;
   readonly ownerId: string;
-}): AppAsShown {
+}) {
   const { shownApp, clientId, ownerId } = row;
+  // When it was changed is not shown.
   return { ...shownApp, clientId, ownerId, updatedAt: undefined };
 }
 

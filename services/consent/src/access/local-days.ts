@@ -5,17 +5,14 @@ const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
 const AFTER_EVERYTHING = 0x7fff_ffff;
 
-/** UTC dates, inclusive. */
+/** The first and the last day, `YYYY-MM-DD`. */
 export interface DayRange {
   readonly from: string;
   readonly to: string;
 }
 
 /** Consecutive days in a time zone. */
-export interface LocalDays {
-  /** The first and the last day, `YYYY-MM-DD`. */
-  readonly from: string;
-  readonly to: string;
+export interface LocalDays extends DayRange {
   /** The quarter hours since 1970 with which the days begin, and the one with which the day after the last begins. */
   readonly starts: readonly number[];
 }

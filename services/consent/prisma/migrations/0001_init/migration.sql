@@ -838,7 +838,7 @@ CREATE VIEW "consent_audit"."suspension" AS
 -- consent_audit.suspension is volatile, and Postgres does not plan a view with a volatile column as part of the
 -- statement. Its person sees such a grant as active, like one of a suspended app.
 CREATE VIEW "grant_with_status" AS
-  SELECT g.id, g.user_id, g.user_ref, g.client_id, g.app_epoch, g.scopes, g.granted_at, g.expires_at, g.data_from,
+  SELECT g.id, g.user_id, g.user_ref, g.client_id, g.scopes, g.granted_at, g.expires_at, g.data_from,
     g.revoked_at, g.revoked_by, g.closed_at, g.deletion_requested_at, g.restore_number,
     a.owner_id AS app_owner_id,
     a.profile->>'name' AS app_name,
@@ -886,9 +886,9 @@ CREATE VIEW "first_kept_day" AS
 -- Counts of accesses by day, exact at the time of the statement: counted and uncounted records.
 CREATE VIEW "access_count" AS
   SELECT * FROM (
-    SELECT user_ref, client_id, grant_id, scope, endpoint, day, recorded, refused, last_at FROM access_day
+    SELECT user_ref, client_id, grant_id, scope, day, recorded, refused, last_at FROM access_day
     UNION ALL
-    SELECT user_ref, client_id, grant_id, scope, endpoint, day_of_id(coalesce(refers_to, id)),
+    SELECT user_ref, client_id, grant_id, scope, day_of_id(coalesce(refers_to, id)),
       CASE WHEN refers_to IS NULL THEN 1 ELSE 0 END, CASE WHEN refers_to IS NULL THEN 0 ELSE 1 END,
       CASE WHEN refers_to IS NULL THEN at END
     FROM uncounted_record

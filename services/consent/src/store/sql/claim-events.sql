@@ -131,8 +131,7 @@ SELECT v.id, v.type, v.created_at AS "createdAt", v.grant_id AS "grantId", v.sub
   coalesce(w.previous_secret_until > statement_timestamp(), false) AS "isOverlapping", w.failures > 0 AS "isFailing",
   v.lease, v.attempts, (extract(epoch FROM statement_timestamp() - v.started_at) * 1000)::double precision AS "ageMs",
   CASE WHEN v.type = 'data.updated' THEN (
-    SELECT g.scopes FROM consent_grant g JOIN app a ON a.client_id = g.client_id
-    WHERE g.id = v.grant_id AND g.revoked_at IS NULL AND g.app_epoch = a.epoch AND g.expires_at > statement_timestamp()
+    SELECT g.scopes FROM grant_with_status g WHERE g.id = v.grant_id AND g.live
   ) END AS "liveScopes"
 FROM (SELECT id FROM claimed UNION ALL SELECT NULL FROM put_off) taken
 LEFT JOIN claimed v ON v.id = taken.id

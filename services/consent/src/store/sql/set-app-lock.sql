@@ -10,8 +10,8 @@ changed AS (
     status = CASE WHEN $2::text IS NULL THEN coalesce(unlocked_status, status)
       WHEN status = 'active' THEN 'suspended' ELSE status END,
     revision = greatest(revision, $5::int) + 1,
-    status_changed_at = CASE WHEN status = CASE WHEN $2 IS NULL THEN coalesce(unlocked_status, status)
-      WHEN status = 'active' THEN 'suspended' ELSE status END THEN status_changed_at ELSE statement_timestamp() END,
+    status_changed_at = CASE WHEN CASE WHEN $2 IS NULL THEN unlocked_status <> status ELSE status = 'active' END
+      THEN statement_timestamp() ELSE status_changed_at END,
     epoch = greatest(epoch, $6::int),
     lock_kind = $2,
     lock_reason = $3,
