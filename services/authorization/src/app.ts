@@ -13,7 +13,7 @@ import {
 import { type Listed, offsetOf, type Page } from '@phds/catalog/pagination';
 import type { Scope } from '@phds/catalog/scopes';
 import { whileLocked } from '@phds/service-kit/postgres/postgres';
-import { readStatement } from '@phds/service-kit/postgres/sql';
+import { readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
 import type { App as AppRow, Prisma, PrismaClient } from './store/generated/client.ts';
@@ -251,7 +251,7 @@ function createAppChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGua
         lockReason,
         lockedAt,
       ];
-      await pool.query({ ...APPLY_LEDGER_STATE, values });
+      await runStatement(pool, APPLY_LEDGER_STATE, ...values);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { createPublicClient, type EgressFailure } from '@phds/service-kit/egress/public-client';
-import { readStatement } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import type { App } from './app.ts';
 import { type ParsedKeys, parseFetchedKeys } from './public-keys.ts';
@@ -57,7 +57,7 @@ export function createKeyFetching(dependencies: {
       const before = (milliseconds: number) => new Date(now.getTime() - milliseconds);
       const values = [now, before(REFRESH_MS), before(UNKNOWN_KEY_MS), [...wanted], BATCH];
       wanted.clear();
-      const { rows } = await pool.query<KeyPlace>({ ...CLAIM, values });
+      const rows = await queryRows<KeyPlace>(pool, CLAIM, ...values);
       await Promise.all(rows.map((place) => fetch(place, now, signal)));
     },
   };

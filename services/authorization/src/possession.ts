@@ -1,6 +1,6 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError } from '@phds/service-kit/errors';
-import { readStatement } from '@phds/service-kit/postgres/sql';
+import { readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import { PROOF_MEMORY_SECONDS, readProof, type UnverifiedProof } from '@phds/service-kit/trust/dpop';
 import type pg from 'pg';
 import { addSeconds } from './token.ts';
@@ -14,7 +14,7 @@ const USE = readStatement(new URL('store/sql/use-jwt.sql', import.meta.url));
 export type UseJwt = (hash: Uint8Array, expiresAt: Date) => Promise<boolean>;
 
 export function createUseJwt(pool: pg.Pool): UseJwt {
-  return async (hash, expiresAt) => (await pool.query({ ...USE, values: [hash, expiresAt] })).rowCount === 1;
+  return async (hash, expiresAt) => (await runStatement(pool, USE, hash, expiresAt)) === 1;
 }
 
 /** Possession of a key, which DPoP proofs of OAuth requests show (RFC 9449 section 5). */

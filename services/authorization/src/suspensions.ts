@@ -1,6 +1,6 @@
 import { offsetOf } from '@phds/catalog/pagination';
 import { inTransaction } from '@phds/service-kit/postgres/postgres';
-import { readStatement } from '@phds/service-kit/postgres/sql';
+import { queryCount, queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import type { Suspensions } from '@phds/service-kit/restore/service';
 import type pg from 'pg';
 
@@ -18,18 +18,12 @@ const CONFIRMATIONS = [
 
 /** What an unconfirmed restore suspends. Apps are listed; codes and tokens are confirmed with their app or person. */
 export function createSuspensions(pool: pg.Pool): Suspensions {
-  const query = async <Row extends object>(statement: typeof LIST, ...values: unknown[]) =>
-    (await pool.query<Row>({ ...statement, values })).rows;
-  const count = async (clientId: string | null, userId: string | null) => {
-    const [row] = await query<{ count: number }>(COUNT, clientId, userId);
-    return row?.count ?? 0;
-  };
   return {
-    count: () => count(null, null),
+    count: () => queryCount(pool, COUNT, null, null),
     async list({ clientId, userId }, page) {
       const [items, total] = await Promise.all([
-        query<Item>(LIST, clientId, userId, page.pageSize, offsetOf(page)),
-        count(clientId, userId),
+        queryRows<Item>(pool, LIST, clientId, userId, page.pageSize, offsetOf(page)),
+        queryCount(pool, COUNT, clientId, userId),
       ]);
       return { items, total };
     },
@@ -37,8 +31,7 @@ export function createSuspensions(pool: pg.Pool): Suspensions {
       inTransaction(pool, async (client) => {
         let confirmed = 0;
         for (const statement of CONFIRMATIONS) {
-          const { rowCount } = await client.query({ ...statement, values: [clientId, userId, number] });
-          confirmed += rowCount ?? 0;
+          confirmed += await runStatement(client, statement, clientId, userId, number);
         }
         return confirmed;
       }),

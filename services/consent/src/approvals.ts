@@ -11,6 +11,7 @@ import {
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import {
+  queryCount,
   queryRows,
   readStatement,
   runStatement,
@@ -24,6 +25,7 @@ import type pg from 'pg';
 import { asShown, type ReportedApp, type ShownApp, takeProfile } from './app-profiles.ts';
 import { lockApp } from './apps.ts';
 import { refuseExtension, refuseFinal } from './decision.ts';
+import { found } from './grant-lists.ts';
 import { JOIN_MARGIN_SECONDS } from './grant-rows.ts';
 import { parseReportedApp } from './ledger.ts';
 import { parseKnownId, parseName, parseScopes, parseText } from './parameters.ts';
@@ -81,8 +83,7 @@ export function approvalRpcs({ pools: { ordinary: pool }, maxLivePerApp, userOf 
       const id = parseKnownId('apr', request.id);
       if (!request.withoutClaiming) await runStatement(pool, CLAIM, id, userId);
       const [view] = await selectViews(pool, FIND, userId, id, request.withoutClaiming);
-      if (view === undefined) throw notFound();
-      return { pendingApproval: toMessage(PendingApprovalSchema, view) };
+      return { pendingApproval: toMessage(PendingApprovalSchema, found(view)) };
     },
     async listPendingApprovals(request, context) {
       const userId = await userOf(context);
@@ -129,8 +130,7 @@ async function extend(tx: pg.ClientBase, id: string, userId: string): Promise<Da
   if (pending.claimedBy === null) throw notFound();
   refuseExtension(pending);
   const [extended] = await queryRows<{ expiresAt: Date }>(tx, EXTEND, id, PENDING_APPROVAL_SECONDS);
-  if (extended === undefined) throw notFound();
-  return extended.expiresAt;
+  return found(extended).expiresAt;
 }
 
 async function release(tx: pg.ClientBase, id: string, userId: string): Promise<void> {
@@ -141,12 +141,16 @@ async function release(tx: pg.ClientBase, id: string, userId: string): Promise<v
 }
 
 /** Those claimed by the user, and unclaimed ones of the user's apps. */
-export async function listApprovals(pool: pg.Pool, userId: string, status: PendingStatus | null, page: Page) {
-  const [items, counted] = await Promise.all([
+async function listApprovals(pool: pg.Pool, userId: string, status: PendingStatus | null, page: Page) {
+  const [items, total] = await Promise.all([
     selectViews(pool, LIST, userId, status, page.pageSize, offsetOf(page)),
-    queryRows<{ total: number }>(pool, COUNT, userId, status),
+    countApprovals(pool, userId, status),
   ]);
-  return { items, total: counted[0]?.total ?? 0 };
+  return { items, total };
+}
+
+export function countApprovals(pool: pg.Pool, userId: string, status: PendingStatus | null): Promise<number> {
+  return queryCount(pool, COUNT, userId, status);
 }
 
 /** Maximum number removed by one opening; more exist only after the limit was lowered. */

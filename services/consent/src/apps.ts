@@ -47,6 +47,7 @@ interface LockCommand extends AppCommand {
   readonly lock: Pick<AppLock, 'kind' | 'reason'> | null;
 }
 
+const FIND_OWN = readStatement(new URL('store/sql/find-own-app.sql', import.meta.url));
 const ADD = readStatement(new URL('store/sql/add-app.sql', import.meta.url));
 const LOCK = readStatement(new URL('store/sql/lock-app.sql', import.meta.url));
 const FIND = readStatement(new URL('store/sql/find-app-state.sql', import.meta.url));
@@ -154,4 +155,15 @@ export async function lockApp(tx: pg.ClientBase, clientId: string): Promise<AppS
 async function findAppState(pool: pg.Pool, clientId: string): Promise<AppState | null> {
   const [row] = await queryRows<Row>(pool, FIND, clientId);
   return toAppState(row);
+}
+
+/** An app and the developer who asks. Somebody else's app is treated as unknown. */
+export interface OwnedApp {
+  readonly clientId: string;
+  readonly ownerId: string;
+}
+
+/** Throws `not_found` unless the app is known and theirs. */
+export async function requireOwnApp(pool: pg.Pool, { clientId, ownerId }: OwnedApp): Promise<void> {
+  if ((await runStatement(pool, FIND_OWN, clientId, ownerId)) === 0) throw notFound();
 }

@@ -16,7 +16,7 @@ import {
 } from './decision.ts';
 import { type Grant, type GrantRow, JOIN_MARGIN_SECONDS, toGrant } from './grant-rows.ts';
 import { lockPending, readPending } from './pending-approvals.ts';
-import { keepPerson } from './people.ts';
+import { addPerson, keepPerson } from './people.ts';
 import type { EvictionPublisher } from './redis-evictions.ts';
 import { sameTerms, sharesLess, toRevision } from './terms.ts';
 import { announceApproval, toTermsContent, writeNarrowed } from './webhooks/events.ts';
@@ -51,7 +51,6 @@ const LOCK_OPEN_GRANT = readStatement(new URL('store/sql/lock-open-grant.sql', i
 const READ_OPEN_GRANT = readStatement(new URL('store/sql/read-open-grant.sql', import.meta.url));
 const CHANGE_GRANT = readStatement(new URL('store/sql/change-grant.sql', import.meta.url));
 const CLOSE_GRANT = readStatement(new URL('store/sql/close-grant.sql', import.meta.url));
-const INSERT_PERSON = readStatement(new URL('store/sql/insert-person.sql', import.meta.url));
 const INSERT_GRANT = readStatement(new URL('store/sql/insert-grant.sql', import.meta.url));
 const MARK_APPROVED = readStatement(new URL('store/sql/mark-approved.sql', import.meta.url));
 const DENY = readStatement(new URL('store/sql/deny-approval.sql', import.meta.url));
@@ -219,7 +218,7 @@ async function writeGrant(
   }
   // Ends a grant in its last seconds, or a suspended one, so that scopes missing from the new approval do not remain in it.
   if (openGrant !== null) await runStatement(tx, CLOSE_GRANT, openGrant.id, now);
-  await runStatement(tx, INSERT_PERSON, grant.userId);
+  await addPerson(tx, grant.userId);
   const { grantId, userId, clientId, appEpoch } = grant;
   const { scopes, expiresAt, dataFrom } = terms;
   const values = [grantId, userId, clientId, appEpoch, scopes, now, expiresAt, dataFrom];

@@ -1,7 +1,7 @@
 import { type Listed, LONGEST_LIST, offsetOf, type Page } from '@phds/catalog/pagination';
 import type { ConnectedApp as ConnectedAppMessage } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { invalidRequest, notFound } from '@phds/service-kit/errors';
-import { queryRows, readStatement, type Statement } from '@phds/service-kit/postgres/sql';
+import { queryCount, queryRows, readStatement, type Statement } from '@phds/service-kit/postgres/sql';
 import type { Row } from '@phds/service-kit/rpc/messages';
 import type pg from 'pg';
 import { asShown, findVersions, listChanges, type ShownApp, toLatestChanges } from './app-profiles.ts';
@@ -36,11 +36,6 @@ function toLimits(page: Page): [limit: number, offset: number] {
   return [Math.min(page.pageSize, LONGEST_LIST - offset), offset];
 }
 
-async function count(pool: pg.Pool, statement: Statement, ...values: unknown[]): Promise<number> {
-  const [counted] = await queryRows<{ total: number }>(pool, statement, ...values);
-  return counted?.total ?? 0;
-}
-
 /** The person's grants, newest first. Counted up to LONGEST_LIST. */
 export async function listGrants(
   pool: pg.Pool,
@@ -50,7 +45,7 @@ export async function listGrants(
 ): Promise<Listed<GrantView>> {
   const [views, total] = await Promise.all([
     selectViews(pool, LIST, userId, status, ...toLimits(page)),
-    count(pool, COUNT, userId, status, LONGEST_LIST),
+    queryCount(pool, COUNT, userId, status, LONGEST_LIST),
   ]);
   return { items: views.map(shortenChanges), total };
 }
@@ -148,7 +143,7 @@ export async function listGrantsOfApp(
   const which = [clientId, status, sub === null ? null : toHash(sub), ...place, deletionRequested];
   const [rows, total] = await Promise.all([
     queryRows<GrantRow>(pool, LIST_OF_APP, ...which, ...toLimits(page)),
-    count(pool, COUNT_OF_APP, ...which, LONGEST_LIST),
+    queryCount(pool, COUNT_OF_APP, ...which, LONGEST_LIST),
   ]);
   return { items: rows.map(toGrant), total };
 }
@@ -169,7 +164,7 @@ export async function listConnectedApps(
 ): Promise<Listed<ConnectedApp>> {
   const [items, total] = await Promise.all([
     queryRows<ConnectedApp>(pool, LIST_APPS, userId, page.pageSize, offsetOf(page)),
-    count(pool, COUNT_APPS, userId),
+    queryCount(pool, COUNT_APPS, userId),
   ]);
   return { items, total };
 }

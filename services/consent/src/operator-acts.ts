@@ -9,7 +9,7 @@ import {
 import type { CompletedAct } from '@phds/contracts/phds/consent/v1/people_pb';
 import { hashOperatorEntry, type OperatorEntry } from '@phds/record-chain/operator-act';
 import { invalidRequest, notFound } from '@phds/service-kit/errors';
-import { queryRows, readStatement, runStatement, transact } from '@phds/service-kit/postgres/sql';
+import { queryCount, queryRows, readStatement, runStatement, transact } from '@phds/service-kit/postgres/sql';
 import type { UserOf } from '@phds/service-kit/rpc/context';
 import { type Row, toMessage } from '@phds/service-kit/rpc/messages';
 import { MAX_REASON_LENGTH, type OperatorAct } from '@phds/service-kit/rpc/operator-acts';
@@ -18,14 +18,13 @@ import { AUDITORS } from '@phds/service-kit/trust/callers';
 import type pg from 'pg';
 import type { Change } from './changes.ts';
 import { parseName, parseText } from './parameters.ts';
-import { keepPerson } from './people.ts';
+import { addPerson, keepPerson } from './people.ts';
 
 const LIST = readStatement(new URL('store/sql/list-operator-acts.sql', import.meta.url));
 const LIST_ON_PERSON = readStatement(new URL('store/sql/list-acts-on-person.sql', import.meta.url));
 const COUNT_ON_PERSON = readStatement(new URL('store/sql/count-acts-on-person.sql', import.meta.url));
 const LIST_COMPLETED = readStatement(new URL('store/sql/list-completed-acts.sql', import.meta.url));
 const FIND = readStatement(new URL('store/sql/find-act.sql', import.meta.url));
-const INSERT_PERSON = readStatement(new URL('store/sql/insert-person.sql', import.meta.url));
 const FIND_USER_REF = readStatement(new URL('store/sql/find-user-ref.sql', import.meta.url));
 const LOCK = readStatement(new URL('store/sql/lock-operator-acts.sql', import.meta.url));
 const FIND_LAST = readStatement(new URL('store/sql/find-last-act.sql', import.meta.url));
@@ -54,11 +53,11 @@ export function createOperatorActs({ pools: { ordinary: pool }, change }: Parts)
       queryRows<Row<OperatorActMessage>>(pool, LIST, afterNumber, limit),
     /** The acts on a person, their grants or data, newest first. */
     async listOfPerson(userId: string, page: Page): Promise<Listed<Row<OwnAct>>> {
-      const [items, counted] = await Promise.all([
+      const [items, total] = await Promise.all([
         queryRows<Row<OwnAct>>(pool, LIST_ON_PERSON, userId, page.pageSize, offsetOf(page)),
-        queryRows<{ total: number }>(pool, COUNT_ON_PERSON, userId),
+        queryCount(pool, COUNT_ON_PERSON, userId),
       ]);
-      return { items, total: counted[0]?.total ?? 0 };
+      return { items, total };
     },
     /** The acts with this request id that succeeded, with the entries of their outcomes, in the order in which they began. */
     listCompleted: (requestId: string) => queryRows<Row<CompletedAct>>(pool, LIST_COMPLETED, requestId),
@@ -91,9 +90,7 @@ async function findUserRef(
   if (userId !== '') {
     await keepPerson(tx, userId);
     // An erasure must not leave the link that it removes, and health-data erases after consent. A read of an unknown person leaves none.
-    if (changes && !rpc.endsWith(ERASURE)) {
-      await runStatement(tx, INSERT_PERSON, userId);
-    }
+    if (changes && !rpc.endsWith(ERASURE)) await addPerson(tx, userId);
   }
   const [found] = await queryRows<{ userRef: string }>(tx, FIND_USER_REF, userId, grantId);
   return found?.userRef ?? '';

@@ -66,6 +66,12 @@ async function erase(tx: pg.ClientBase, userId: string): Promise<Erasure> {
 const SHARE_PERSON = readStatement(new URL('store/sql/share-person.sql', import.meta.url));
 const LOCK_GRANTS = readStatement(new URL('store/sql/lock-grants.sql', import.meta.url));
 const LOCK_PERSON = readStatement(new URL('store/sql/lock-person.sql', import.meta.url));
+const ADD = readStatement(new URL('store/sql/insert-person.sql', import.meta.url));
+
+/** Adds a person who is not known yet. */
+export async function addPerson(tx: pg.ClientBase, userId: string): Promise<void> {
+  await runStatement(tx, ADD, userId);
+}
 
 /** Prevents the person's erasure until the transaction ends (shared lock). Taken before any row lock. */
 export async function keepPerson(tx: pg.ClientBase, userId: string): Promise<void> {

@@ -1,4 +1,3 @@
-import { toPage } from '@phds/catalog/pagination';
 import {
   CompletedActSchema,
   GetPersonResponseSchema,
@@ -12,7 +11,7 @@ import { toMessage } from '@phds/service-kit/rpc/messages';
 import { implement } from '@phds/service-kit/rpc/service';
 import { AUDITORS, OPERATORS, SUPPORTERS } from '@phds/service-kit/trust/callers';
 import type pg from 'pg';
-import { listApprovals } from './approvals.ts';
+import { countApprovals } from './approvals.ts';
 import type { OperatorActs } from './operator-acts.ts';
 import { summarisePerson } from './people.ts';
 import type { Sessions } from './sessions.ts';
@@ -34,13 +33,13 @@ export function createPersonOperatorService({
     {
       async getPerson({ userId: text }) {
         const userId = parseUserId(text);
-        const [{ total, active, lastAccessAt }, open] = await Promise.all([
+        const [{ total, active, lastAccessAt }, openRequests] = await Promise.all([
           summarisePerson(pool, userId),
-          listApprovals(pool, userId, 'pending', toPage({ page: 1, pageSize: 1 })),
+          countApprovals(pool, userId, 'pending'),
         ]);
-        if (total === 0 && open.total === 0)
+        if (total === 0 && openRequests === 0)
           throw notFound('Consent knows nothing of this person: no grant and no open request.');
-        const counts = { activeGrants: active, endedGrants: total - active, openRequests: open.total };
+        const counts = { activeGrants: active, endedGrants: total - active, openRequests };
         return toMessage(GetPersonResponseSchema, { ...counts, lastAccessAt });
       },
       // runOperatorCall has recorded it.

@@ -1,5 +1,5 @@
 import type { PrunedTables } from '@phds/service-kit/background';
-import { queryRows, readStatement, runStatement, type Statement } from '@phds/service-kit/postgres/sql';
+import { queryCount, readStatement, runStatement, type Statement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 
 /** For how many days rows are kept: revoked tokens and families beyond their expiry. */
@@ -30,10 +30,8 @@ const DATA_EVENTS = readStatement(new URL('store/sql/prune-data-events.sql', imp
 export function createPruning(pool: pg.Pool) {
   const call =
     (statement: Statement, ...keptDays: number[]) =>
-    async (limit: number) => {
-      const [row] = await queryRows<{ count: number }>(pool, statement, ...keptDays, limit);
-      return row?.count ?? 0;
-    };
+    (limit: number) =>
+      queryCount(pool, statement, ...keptDays, limit);
   const remove = (statement: Statement, keptDays: number) => (limit: number) =>
     runStatement(pool, statement, keptDays, limit);
   return {

@@ -1,8 +1,8 @@
 import type { Clock } from '@phds/service-kit/clock';
-import { notFound } from '@phds/service-kit/errors';
 import { queryRows, readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import type { ApprovalEvent, ConsentEvent } from './consent-events.ts';
+import { found } from './grant-lists.ts';
 import { findGrant, type Grant } from './grant-rows.ts';
 import type { Signer } from './jose-signer.ts';
 
@@ -21,8 +21,7 @@ export function createReceipts({ pools: { ordinary: pool }, signer, clock }: Par
   return {
     /** The current receipt, signed. Throws `not_found`. */
     async get(grantId: string, userId: string): Promise<string> {
-      const grant = await findGrant(pool, grantId, { userId });
-      if (grant === null) throw notFound();
+      const grant = found(await findGrant(pool, grantId, { userId }));
       const events = await queryRows<ConsentEvent>(pool, LIST_EVENTS, grantId);
       return signer.sign(toReceipt(grant, events), clock.now());
     },

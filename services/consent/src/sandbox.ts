@@ -5,6 +5,7 @@ import type { UserOf } from '@phds/service-kit/rpc/context';
 import { findMember } from '@phds/service-kit/rpc/messages';
 import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
+import { requireOwnApp } from './apps.ts';
 import type { Change } from './changes.ts';
 import { found } from './grant-lists.ts';
 import { findGrant, type Grant } from './grant-rows.ts';
@@ -12,7 +13,6 @@ import type { Grants } from './grants.ts';
 import { parseKnownId } from './parameters.ts';
 import type { EvictionPublisher } from './redis-evictions.ts';
 
-const FIND_OWN_APP = readStatement(new URL('store/sql/find-own-app.sql', import.meta.url));
 const EXPIRE = readStatement(new URL('store/sql/expire-grant.sql', import.meta.url));
 
 /** What a developer can let happen to a grant. */
@@ -54,8 +54,8 @@ async function getGrant(
 ): Promise<Grant> {
   const clientId = parseKnownId('app', request.clientId);
   const id = parseKnownId('grt', request.grantId);
-  const owned = await runStatement(pool, FIND_OWN_APP, clientId, ownerId);
-  return found(owned === 1 ? await findGrant(pool, id, { clientId }) : null);
+  await requireOwnApp(pool, { clientId, ownerId });
+  return found(await findGrant(pool, id, { clientId }));
 }
 
 /** Returns whether anything changed, and the withdrawn scope. */

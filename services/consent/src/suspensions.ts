@@ -1,5 +1,5 @@
 import { offsetOf } from '@phds/catalog/pagination';
-import { queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
+import { queryCount, queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import type { Suspensions } from '@phds/service-kit/restore/service';
 import type pg from 'pg';
 
@@ -11,16 +11,12 @@ const CONFIRM = readStatement(new URL('store/sql/confirm-grants.sql', import.met
 
 /** The grants that would be active but are suspended by an unconfirmed restore. */
 export function createSuspensions(pool: pg.Pool): Suspensions {
-  const count = async (clientId: string | null, userId: string | null) => {
-    const [row] = await queryRows<{ count: number }>(pool, COUNT, clientId, userId);
-    return row?.count ?? 0;
-  };
   return {
-    count: () => count(null, null),
+    count: () => queryCount(pool, COUNT, null, null),
     async list({ clientId, userId }, page) {
       const [items, total] = await Promise.all([
         queryRows<Item>(pool, LIST, clientId, userId, page.pageSize, offsetOf(page)),
-        count(clientId, userId),
+        queryCount(pool, COUNT, clientId, userId),
       ]);
       return { items, total };
     },

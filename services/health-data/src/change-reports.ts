@@ -1,7 +1,7 @@
 import type { Category } from '@phds/catalog/categories';
 import { startPeriodic } from '@phds/service-kit/background';
 import { AppError } from '@phds/service-kit/errors';
-import { queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
+import { type Queryable, queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { ONE_SERVER, transact } from './database.ts';
 
@@ -163,8 +163,6 @@ async function reportAll(
   }
   await reporting.done(taken);
 }
-
-type Queryable = pg.ClientBase | pg.Pool;
 
 async function markAll(database: Queryable, mark: Mark, taken: readonly TakenChange[]) {
   const [users, numbers] = [taken.map(({ userId }) => userId), taken.map(({ number }) => number)];

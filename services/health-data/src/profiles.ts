@@ -4,7 +4,7 @@ import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
 import { BLOOD_TYPES, type BloodType, GENDERS, type Gender } from '@phds/catalog/wire-names';
 import { invalidRequest, type Violation } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
-import { queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
+import { type Queryable, queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import { type ImportName, isUnknownZone, writeForUser } from './database.ts';
 import { type Answer, toObjectAnswer } from './document.ts';
@@ -118,7 +118,7 @@ export function createProfiles(pool: pg.Pool) {
   };
 }
 
-async function findZone(database: pg.Pool | pg.ClientBase, userId: string): Promise<string | null> {
+async function findZone(database: Queryable, userId: string): Promise<string | null> {
   const [row] = await queryRows<{ time_zone: string | null }>(database, FIND_ZONE, userId);
   return row?.time_zone ?? null;
 }

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { inTransaction } from './postgres.ts';
 
 /** A pool, or a connection in a transaction. */
-type Queryable = pg.Pool | pg.ClientBase;
+export type Queryable = pg.Pool | pg.ClientBase;
 
 /** `occurredAt` is stored in `occurred_at`. */
 export function toColumnName(field: string): string {
@@ -53,6 +53,16 @@ export async function queryRows<Row extends object>(
   ...values: unknown[]
 ): Promise<Row[]> {
   return (await database.query<Row>({ ...statement, values })).rows;
+}
+
+/** The `total` that a statement counts. */
+export async function queryCount(
+  database: Queryable,
+  statement: Statement,
+  ...values: unknown[]
+): Promise<number> {
+  const [counted] = await queryRows<{ total: number }>(database, statement, ...values);
+  return counted?.total ?? 0;
 }
 
 /** Runs a statement in the same way and returns the number of rows that it changed or selected. */

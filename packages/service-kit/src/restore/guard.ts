@@ -6,7 +6,7 @@ import { batchingCalls } from '../batcher.ts';
 import { currentDeadline, withoutDeadline } from '../current-work.ts';
 import { unavailable } from '../errors.ts';
 import { givenUp, inTransaction } from '../postgres/postgres.ts';
-import type { Statement } from '../postgres/sql.ts';
+import { type Queryable, queryRows, type Statement } from '../postgres/sql.ts';
 import {
   compareWithMemory,
   type EntryKind,
@@ -40,15 +40,13 @@ function toVerification(schema: string): string {
  * Unverified; call it within `guard.verified`.
  */
 export async function queryVerified<Row extends object>(
-  client: pg.ClientBase | pg.Pool,
+  client: Queryable,
   guard: { readonly remembered: RememberedPosition },
   statement: Statement,
   values: readonly unknown[],
 ): Promise<Row[]> {
-  const { rows } = await client.query<Row & { readonly unverified: boolean }>({
-    ...statement,
-    values: [...values, ...guard.remembered],
-  });
+  type Verified = Row & { readonly unverified: boolean };
+  const rows = await queryRows<Verified>(client, statement, ...values, ...guard.remembered);
   // Also where it is unknown (NULL).
   if (rows.some(({ unverified }) => unverified !== false)) throw new Unverified();
   return rows;
@@ -304,7 +302,7 @@ export class RestoreGuard implements AsyncDisposable {
     this.#options.log.error({ number: latest.number }, SUSPENDED);
   }
 
-  #records(client: pg.ClientBase | pg.Pool): RestoreRecords {
+  #records(client: Queryable): RestoreRecords {
     return new RestoreRecords(client, this.#options.schema);
   }
 

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Queryable } from '../postgres/sql.ts';
 
 /** The kinds of entries in the table of restores. `first` and `failover` suspend nothing. */
 export type EntryKind = 'first' | 'failover' | 'detected' | 'declared';
@@ -61,10 +61,10 @@ const IS_RESTORE = "r.kind IN ('detected', 'declared')";
 
 /** Access to the restore tables and views of one schema, in the transaction of a client. */
 export class RestoreRecords {
-  readonly #client: pg.ClientBase | pg.Pool;
+  readonly #client: Queryable;
   readonly #schema: string;
 
-  constructor(client: pg.ClientBase | pg.Pool, schema: string) {
+  constructor(client: Queryable, schema: string) {
     this.#client = client;
     this.#schema = schema;
   }

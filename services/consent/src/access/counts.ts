@@ -1,4 +1,4 @@
-import { readStatement } from '@phds/service-kit/postgres/sql';
+import { queryRows, readStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 
 const COUNT_NEXT = readStatement(new URL('../store/sql/count-accesses.sql', import.meta.url));
@@ -10,8 +10,8 @@ const MOST_BATCHES = 200;
  * planner settings of the access pools.
  */
 export async function countNext(pool: pg.Pool, atMost: number): Promise<number> {
-  const { rows } = await pool.query<{ taken: number }>({ ...COUNT_NEXT, values: [atMost] });
-  return rows[0]?.taken ?? 0;
+  const [counted] = await queryRows<{ taken: number }>(pool, COUNT_NEXT, atMost);
+  return counted?.taken ?? 0;
 }
 
 /**

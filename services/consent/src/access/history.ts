@@ -5,7 +5,7 @@ import { createTurns, type Turns } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
 import { notFound } from '@phds/service-kit/errors';
 import { toHalf } from '@phds/service-kit/postgres/postgres';
-import { queryRows, readStatement } from '@phds/service-kit/postgres/sql';
+import { queryCount, queryRows, readStatement } from '@phds/service-kit/postgres/sql';
 import type { Row } from '@phds/service-kit/rpc/messages';
 import type pg from 'pg';
 import { type DayRange, type LocalDays, latestDays, toLocalDays } from './local-days.ts';
@@ -173,7 +173,7 @@ async function addNames(
 }
 
 /** Uses the daily counts for whole days, and the records for the at most two days that the filter cuts. */
-async function countEntries(
+function countEntries(
   pool: pg.Pool,
   values: readonly (string | null)[],
   { from, to }: AccessFilter,
@@ -184,8 +184,7 @@ async function countEntries(
   const parts = isWithinDay
     ? [null, null, from, to, null, null]
     : [toDay(firstDay, '-infinity'), toDay(endDay, 'infinity'), from, firstDay, endDay, to];
-  const [sum] = await queryRows<{ total: number }>(pool, COUNT, ...values, ...parts);
-  return sum?.total ?? 0;
+  return queryCount(pool, COUNT, ...values, ...parts);
 }
 
 function toDay(day: Date | null, unbounded: string): string {

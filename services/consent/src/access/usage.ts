@@ -1,11 +1,10 @@
 import type { AppUsage, RefusalCount } from '@phds/contracts/phds/consent/v1/access_pb';
 import type { Turns } from '@phds/service-kit/batcher';
-import { notFound } from '@phds/service-kit/errors';
 import { queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
+import { requireOwnApp } from '../apps.ts';
 import type { DayRange } from './local-days.ts';
 
-const FIND_OWN_APP = readStatement(new URL('../store/sql/find-own-app.sql', import.meta.url));
 const LIST = readStatement(new URL('../store/sql/app-usage.sql', import.meta.url));
 const ADD_REFUSALS = readStatement(new URL('../store/sql/add-refusals.sql', import.meta.url));
 
@@ -23,7 +22,7 @@ export function createUsage({
     /** A null range means the last 30 days. Throws `not_found` unless the user owns the app. */
     ofApp: (clientId: string, ownerId: string, range: DayRange | null): Promise<AppUsage[]> =>
       turns(ownerId, async () => {
-        if ((await runStatement(pool, FIND_OWN_APP, clientId, ownerId)) === 0) throw notFound();
+        await requireOwnApp(pool, { clientId, ownerId });
         return queryRows<AppUsage>(pool, LIST, clientId, range?.from, range?.to);
       }),
     /** Adds a gateway's counts, ignoring those of unknown apps; all or nothing. */

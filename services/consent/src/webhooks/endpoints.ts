@@ -11,11 +11,12 @@ import {
 } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
-import { queryRows, readStatement, runStatement, transact } from '@phds/service-kit/postgres/sql';
+import { queryCount, queryRows, readStatement, runStatement, transact } from '@phds/service-kit/postgres/sql';
 import type { RpcContext, UserOf } from '@phds/service-kit/rpc/context';
 import { type Row, toMessage } from '@phds/service-kit/rpc/messages';
 import { implement } from '@phds/service-kit/rpc/service';
 import type pg from 'pg';
+import { type OwnedApp, requireOwnApp } from '../apps.ts';
 import { parseKnownId, parseName, parseText } from '../parameters.ts';
 import { type EventRow, type LiveScopes, limitUndelivered, toEvent, toEventBody } from './event.ts';
 import type { WebhookSecrets } from './secrets.ts';
@@ -26,17 +27,10 @@ const LONGEST_URL = 2_048;
 const MAX_EVENTS = 32;
 const GATEWAY = ['gateway'];
 
-/** An app and the developer who asks. Somebody else's app is treated as unknown. */
-interface OwnedApp {
-  readonly clientId: string;
-  readonly ownerId: string;
-}
-
 const FIND = readStatement(new URL('../store/sql/find-webhook.sql', import.meta.url));
 const PUT = readStatement(new URL('../store/sql/put-webhook.sql', import.meta.url));
 const DELETE = readStatement(new URL('../store/sql/delete-webhook.sql', import.meta.url));
 const ROTATE = readStatement(new URL('../store/sql/rotate-webhook-secret.sql', import.meta.url));
-const FIND_OWN_APP = readStatement(new URL('../store/sql/find-own-app.sql', import.meta.url));
 const LOCK = readStatement(new URL('../store/sql/lock-webhook.sql', import.meta.url));
 const ADD_TEST = readStatement(new URL('../store/sql/add-test-event.sql', import.meta.url));
 const REDELIVER = readStatement(new URL('../store/sql/redeliver-event.sql', import.meta.url));
@@ -83,7 +77,7 @@ export function createWebhookService({ userOf, ...parts }: EndpointParts & { rea
       },
       async deleteWebhook(request, context) {
         const app = await ownApp(request, context);
-        await requireKnown(pool, app);
+        await requireOwnApp(pool, app);
         await runStatement(pool, DELETE, app.clientId);
         return {};
       },
@@ -123,7 +117,7 @@ export function createWebhookService({ userOf, ...parts }: EndpointParts & { rea
 async function getEndpoint(pool: pg.Pool, app: OwnedApp): Promise<Endpoint> {
   const [endpoint] = await queryRows<Endpoint>(pool, FIND, app.clientId, app.ownerId);
   if (endpoint !== undefined) return endpoint;
-  await requireKnown(pool, app);
+  await requireOwnApp(pool, app);
   return refuseMissing();
 }
 
@@ -184,10 +178,6 @@ export function refuseMissing(): never {
   throw notFound('The app has no webhook endpoint.');
 }
 
-async function requireKnown(pool: pg.Pool, { clientId, ownerId }: OwnedApp): Promise<void> {
-  if ((await runStatement(pool, FIND_OWN_APP, clientId, ownerId)) === 0) throw notFound();
-}
-
 async function addTest(tx: pg.ClientBase, { clientId, ownerId }: OwnedApp): Promise<string> {
   const [endpoint] = await queryRows<{ id: string }>(tx, LOCK, clientId, ownerId);
   if (endpoint === undefined) return refuseMissing();
@@ -225,9 +215,9 @@ async function listDeliveries(
   state: WebhookState | null,
   page: Page,
 ): Promise<Listed<Row<Delivery>>> {
-  const [rows, counted] = await Promise.all([
+  const [rows, total] = await Promise.all([
     queryRows<DeliveryRow>(pool, LIST_DELIVERIES, endpointId, state, page.pageSize, offsetOf(page)),
-    queryRows<{ total: number }>(pool, COUNT_DELIVERIES, endpointId, state),
+    queryCount(pool, COUNT_DELIVERIES, endpointId, state),
   ]);
   const ids = rows.map(({ id }) => id);
   const attempts = await queryRows<Row<DeliveryAttempt> & { eventId: string }>(
@@ -241,5 +231,5 @@ async function listDeliveries(
     const event = row.state === 'delivered' ? toEvent(row) : limitUndelivered(toEvent(row), row.liveScopes);
     return { ...row, body: toEventBody(event), attempts: byEvent.get(row.id) ?? [] };
   });
-  return { items, total: counted[0]?.total ?? 0 };
+  return { items, total };
 }

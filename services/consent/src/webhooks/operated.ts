@@ -6,7 +6,7 @@ import {
   type Webhook,
   WebhookOperatorService,
 } from '@phds/contracts/phds/consent/v1/webhooks_pb';
-import { queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
+import { queryCount, queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
 import { type Row, toMessage } from '@phds/service-kit/rpc/messages';
 import { implement } from '@phds/service-kit/rpc/service';
 import { OPERATORS, VIEWERS } from '@phds/service-kit/trust/callers';
@@ -55,11 +55,11 @@ export function createWebhookOperatorService(pool: pg.Pool) {
 
 /** Those in trouble first. */
 export async function listWebhooks(pool: pg.Pool, page: Page): Promise<Listed<Row<OperatedWebhook>>> {
-  const [rows, counted] = await Promise.all([
+  const [rows, total] = await Promise.all([
     queryRows<Row<Webhook> & Row<OperatedWebhook>>(pool, LIST, page.pageSize, offsetOf(page)),
-    queryRows<{ total: number }>(pool, COUNT),
+    queryCount(pool, COUNT),
   ]);
-  return { items: rows.map((row) => ({ ...row, webhook: row })), total: counted[0]?.total ?? 0 };
+  return { items: rows.map((row) => ({ ...row, webhook: row })), total };
 }
 
 /** Makes events due that were made since then, in their order. Returns how many. */

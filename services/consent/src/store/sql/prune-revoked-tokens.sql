@@ -2,4 +2,4 @@
 --
 -- Indexes: none.
 -- Values:  $1 for how many days they are kept beyond their expiry, $2 how many at most.
-SELECT prune_revoked_token($1, $2) AS count;
+SELECT prune_revoked_token($1, $2) AS total;

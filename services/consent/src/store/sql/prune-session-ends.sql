@@ -2,4 +2,4 @@
 --
 -- Indexes: none.
 -- Values:  $1 how many at most.
-SELECT prune_session_end($1) AS count;
+SELECT prune_session_end($1) AS total;
