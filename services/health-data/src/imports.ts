@@ -1,5 +1,6 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import {
+  type Import,
+  ImportSchema,
   ImportState,
   type ReportImportRequest,
   type StartImportRequest,
@@ -8,6 +9,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest, notFound, type Violation } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/ids';
 import { queryRows, readStatement, runStatement } from '@phds/service-kit/postgres/sql';
+import { type Row, toMessage } from '@phds/service-kit/rpc/messages';
 import type pg from 'pg';
 import type { ImportName } from './database.ts';
 import type { Profiles } from './profiles.ts';
@@ -115,28 +117,12 @@ const STATES = {
   [ImportState.FAILED]: 'failed',
 } as const;
 
-const STATE_MESSAGES = {
-  running: ImportState.RUNNING,
-  finished: ImportState.FINISHED,
-  failed: ImportState.FAILED,
-};
-
-type StoredState = keyof typeof STATE_MESSAGES;
+type StoredState = NonNullable<(typeof STATES)[keyof typeof STATES]>;
 
 const START = readStatement(new URL('sql/start-import.sql', import.meta.url));
 const REPORT = readStatement(new URL('sql/report-import.sql', import.meta.url));
 const LIST = readStatement(new URL('sql/list-imports.sql', import.meta.url));
 const COUNT_RUNNING = readStatement(new URL('sql/count-running-imports.sql', import.meta.url));
-
-interface ListedRow {
-  readonly format: string;
-  readonly digest: string;
-  readonly size: string;
-  readonly state: StoredState;
-  readonly report: string;
-  readonly startedAt: Date;
-  readonly reportedAt: Date;
-}
 
 export type Imports = ReturnType<typeof createImports>;
 
@@ -176,15 +162,9 @@ export function createImports(pool: pg.Pool) {
       return counted?.running ?? 0;
     },
     /** The latest first. */
-    async list(userId: string, limit: number) {
-      const rows = await queryRows<ListedRow>(pool, LIST, userId, limit);
-      return rows.map((row) => ({
-        ...row,
-        size: BigInt(row.size),
-        state: STATE_MESSAGES[row.state],
-        startedAt: timestampFromDate(row.startedAt),
-        reportedAt: timestampFromDate(row.reportedAt),
-      }));
+    async list(userId: string, limit: number): Promise<Import[]> {
+      const rows = await queryRows<Row<Import>>(pool, LIST, userId, limit);
+      return rows.map((row) => toMessage(ImportSchema, row));
     },
   };
 }

@@ -59,17 +59,16 @@ const BEYOND_ONE_PERSON = [
 const SPLIT = ['delete-readings.sql', 'delete-window.sql', 'put-readings.sql', 'refresh-quarters.sql'];
 
 const reachOf = (text: string): Promise<Reach> => findReach(store.pool, store.database.schema, text);
+const REACHES = await Promise.all(FILES.map(async ([file, text]) => ({ file, ...(await reachOf(text)) })));
 
-test('every statement file reads and writes the rows of one person, found by the user in a parameter, except those that are named here', async () => {
-  const reaches = await Promise.all(FILES.map(async ([file, text]) => ({ file, ...(await reachOf(text)) })));
-  expect(reaches.filter(({ beyond }) => beyond.length > 0).map(({ file }) => file)).toEqual(
+test('every statement file reads and writes the rows of one person, found by the user in a parameter, except those that are named here', () => {
+  expect(REACHES.filter(({ beyond }) => beyond.length > 0).map(({ file }) => file)).toEqual(
     BEYOND_ONE_PERSON,
   );
 });
 
-test('every statement file can be handed to the server of the person as a whole, except those that are named here', async () => {
-  const reaches = await Promise.all(FILES.map(async ([file, text]) => ({ file, ...(await reachOf(text)) })));
-  expect(reaches.filter(({ isSplit }) => isSplit).map(({ file }) => file)).toEqual(SPLIT);
+test('every statement file can be handed to the server of the person as a whole, except those that are named here', () => {
+  expect(REACHES.filter(({ isSplit }) => isSplit).map(({ file }) => file)).toEqual(SPLIT);
 });
 
 test('the check notices a statement that reads rows of another person, finds rows without the person, or inserts them for another', async () => {

@@ -5,10 +5,6 @@
 -- Values:  $1 limit.
 WITH
 waiting AS (
-  SELECT user_id, number, at, categories
-  FROM reading_change
-  WHERE NOT reported AND (claimed_until IS NULL OR claimed_until < statement_timestamp())
-  ORDER BY at, user_id, number
-  LIMIT 500
+-- include: parts/waiting-changes.sql
 ),
 -- include: parts/changes-in-turn.sql
