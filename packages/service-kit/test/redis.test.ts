@@ -123,7 +123,7 @@ test('a read-only node is left, and counts as an outage until a command succeeds
 
 test('a refused command counts as an outage and keeps no further command from being sent', async () => {
   await using redis = await startDemotedRedis();
-  await using connection = openRedis(redis.url, { info: () => undefined, warn: () => undefined }, PATIENT);
+  await using connection = openRedis(redis.url, silent, PATIENT);
   await eventually(() => connection.isReady());
   await expect(connection.client.incr('key')).rejects.toThrow('not now');
   expect([connection.isUp(), connection.isReady()]).toEqual([false, true]);
@@ -155,11 +155,10 @@ describeWithRedisProgram('Redis with TLS', () => {
       return await promise;
     }
 
-    const secure = (host = 'localhost') => `rediss://${host}:${redis.port}`;
+    const secure = () => `rediss://localhost:${redis.port}`;
 
     test('carries commands and messages of a client that trusts the authority and has a certificate', async () => {
       const tls = { ca: authority.ca, ...client };
-      const log = { info: () => undefined, warn: () => undefined };
       const received: string[] = [];
       let isSubscribed = false;
       const subscription = {
@@ -169,8 +168,8 @@ describeWithRedisProgram('Redis with TLS', () => {
           isSubscribed = true;
         },
       };
-      await using connection = openRedis(secure(), log, { ...PATIENT, tls });
-      await using _subscription = subscribeRedis(secure(), subscription, log, { tls });
+      await using connection = openRedis(secure(), silent, { ...PATIENT, tls });
+      await using _subscription = subscribeRedis(secure(), subscription, silent, { tls });
       await eventually(() => connection.isReady() && isSubscribed);
       await connection.client.publish('channel', 'message');
       await eventually(() => received.length > 0);
@@ -195,8 +194,7 @@ describeWithRedisProgram('Redis with TLS', () => {
 
     test('follows a renewed certificate of the server without a restart', async () => {
       const tls = { ca: authority.ca, ...client };
-      const log = { info: () => undefined, warn: () => undefined };
-      await using admin = openRedis(secure(), log, { ...PATIENT, tls });
+      await using admin = openRedis(secure(), silent, { ...PATIENT, tls });
       await eventually(() => admin.isReady());
       const renew = async (name: string) => {
         await files.replace(authority.issue(name));

@@ -110,13 +110,6 @@ function keepCalling(read: Read, parallel: number) {
 // file of this process may have done.
 const SWITCH = 'GRPC_NODE_USE_ALTERNATIVE_RESOLVER';
 const environment = createRequire(import.meta.url)('@grpc/grpc-js/build/src/environment.js');
-beforeAll(() => {
-  expect(environment[SWITCH]).toBe(false);
-  environment[SWITCH] = true;
-});
-afterAll(() => {
-  environment[SWITCH] = false;
-});
 
 /** A name with one replica, `first`, and calls to it. */
 async function startName(cleanup: AsyncDisposableStack, options: Parameters<typeof startReplica>[1] = {}) {
@@ -136,6 +129,14 @@ async function startName(cleanup: AsyncDisposableStack, options: Parameters<type
 
 // The replicas listen on 127.0.0.2 and 127.0.0.3, which only Linux has without configuration.
 describeWith('Linux', process.platform === 'linux')('callers of a name', () => {
+  beforeAll(() => {
+    expect(environment[SWITCH]).toBe(false);
+    environment[SWITCH] = true;
+  });
+  afterAll(() => {
+    environment[SWITCH] = false;
+  });
+
   test('find a replica that joined it as soon as another one leaves, and lose no call when it stops', async () => {
     await using cleanup = new AsyncDisposableStack();
     const { names, first, read, load, join } = await startName(cleanup);

@@ -222,22 +222,10 @@ const rsaJwk = { ...(await exportJWK(rsa.publicKey)), kid: 'k' };
 const spki = await exportSPKI(rsa.publicKey);
 
 describe('the signature of a session', () => {
-  const CLAIMS = {
-    iss: 'https://idp.example',
-    aud: 'phds',
-    sub: 'ada',
-    nonce: 'n-1',
-    iat: seconds,
-    exp: seconds + 60,
-  };
+  const CLAIMS = { ...BASE, aud: 'phds', nonce: 'n-1', iat: seconds };
 
   const verifierOf = (keys: readonly JWK[]) =>
-    createSessionVerifier({
-      issuer: 'https://idp.example',
-      audience: ['phds'],
-      jwks: JSON.stringify({ keys }),
-      clock: { now: () => now },
-    });
+    createSessionVerifier({ ...provider, audience: ['phds'], jwks: JSON.stringify({ keys }) });
 
   function sign(key: CryptoKey, alg: string, header: Partial<JWTHeaderParameters> = {}): Promise<string> {
     const protectedHeader = { alg, kid: 'k', typ: SESSION_TOKEN_TYPE, ...header };

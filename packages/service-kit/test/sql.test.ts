@@ -1,24 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from '@jest/globals';
+import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { shared } from '@phds/test-kit/shared';
 import { readStatement } from '../src/postgres/sql.ts';
 
-const directory = await mkdtemp(join(tmpdir(), 'sql-'));
-shared.defer(() => rm(directory, { recursive: true }));
+const files = shared.use(openFilesOfTest());
+files.write('part.sql', '  id\n');
 
-async function readText(text: string): Promise<string> {
-  const file = join(directory, 'statement.sql');
-  await writeFile(file, text);
-  return readStatement(pathToFileURL(file)).text;
-}
+const readText = (text: string) => readStatement(pathToFileURL(files.write('statement.sql', text))).text;
 
-await writeFile(join(directory, 'part.sql'), '  id\n');
-
-test('an include stands for the text of its file', async () => {
-  expect(await readText('SELECT\n-- include: part.sql\nFROM app;\n')).toBe('SELECT\n  id\nFROM app;\n');
+test('an include stands for the text of its file', () => {
+  expect(readText('SELECT\n-- include: part.sql\nFROM app;\n')).toBe('SELECT\n  id\nFROM app;\n');
 });
 
 test.each([
@@ -27,6 +19,6 @@ test.each([
   '-- include:part.sql',
   '-- Include: part.sql',
   '-- include: a part.sql',
-])('a line "%s" is refused, because Postgres would read it as a comment', async (line) => {
-  await expect(readText(`SELECT\n${line}\nFROM app;\n`)).rejects.toThrow(`for "${line.trim()}"`);
+])('a line "%s" is refused, because Postgres would read it as a comment', (line) => {
+  expect(() => readText(`SELECT\n${line}\nFROM app;\n`)).toThrow(`for "${line.trim()}"`);
 });

@@ -3,14 +3,20 @@ import type { ProblemCode } from '@phds/catalog/problems';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, type Reason, unauthorized } from '@phds/service-kit/errors';
-import { newSecret } from '@phds/service-kit/secrets';
 import { shared } from '@phds/test-kit/shared';
 import { groupErrors } from '../src/http/openapi/error-responses.ts';
 import type { Operation } from '../src/http/operation.ts';
 import { OPERATIONS } from '../src/http/operations.ts';
 import type { Answers } from './fake-backends.ts';
 import { SESSION, type SignInGateway, startSignInGateway } from './sign-in-gateway.ts';
-import { documentOf, type Facts, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+import {
+  bearer,
+  documentOf,
+  type Facts,
+  liveToken,
+  startTestGateway,
+  type TestGateway,
+} from './test-gateway.ts';
 
 /** A gateway with these limits at one request a minute. */
 const NARROW = {
@@ -236,11 +242,7 @@ function toHeaders({ operationId, security, body }: Operation, { session }: Cred
   if (operationId === 'signOut') return { cookie: `${SESSION}=${session}`, 'sec-fetch-site': 'same-origin' };
   if (security === 'session') return { ...type, ...bearer(session) };
   const needsToken = security === 'app-token' || typeof security === 'object';
-  return needsToken ? { ...type, ...bearer(newSecret('access_token')) } : type;
-}
-
-function bearer(token: string) {
-  return { authorization: `Bearer ${token}` };
+  return needsToken ? { ...type, ...bearer() } : type;
 }
 
 function toBody({ operationId, security, body }: Operation, { logoutToken }: Credentials): string | null {

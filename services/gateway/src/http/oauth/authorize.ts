@@ -264,7 +264,7 @@ type Connection = 'connected' | 'not connected' | 'unknown';
  * open redirector), so the browser is redirected automatically only to an app that the signed-in person shares data with. Otherwise
  * a message shows the host and a link (RFC 9700 section 4.11.2).
  */
-export async function returnToApp(exchange: Exchange, target: ErrorRedirect): Promise<void> {
+async function returnToApp(exchange: Exchange, target: ErrorRedirect): Promise<void> {
   const { name, description } = findError(target.errorRedirect);
   if (name === 'temporarily_unavailable') {
     // Without asking consent, which is probably the service that is unavailable.
