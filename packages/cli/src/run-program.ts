@@ -11,8 +11,8 @@ import { addServiceToken } from './commands/service-token.ts';
 import { addOperatorCommands } from './operator/command.ts';
 import { type Shell, surround } from './shell.ts';
 
-/** Adds commands and hooks to a program. */
-type Extend = (program: Command, shell: Shell) => void;
+/** Adds hooks to a program. */
+type Extend = (program: Command) => void;
 
 /** Runs the command that the arguments of the process name, and sets the exit code. */
 export async function runProgram(extend?: Extend): Promise<void> {
@@ -35,9 +35,8 @@ export async function runCommand(
   const finish = (given: number) => {
     code = given;
   };
-  const shell = { ...surroundings, finish };
-  const program = createProgram(shell);
-  extend(program, shell);
+  const program = createProgram({ ...surroundings, finish });
+  extend(program);
   try {
     await program.parseAsync(args, { from: 'user' });
     return code;

@@ -1,4 +1,3 @@
-import { CATEGORIES, type CategoryEntry } from '@phds/catalog/categories';
 import { METRICS, type Metric } from '@phds/catalog/metrics';
 
 /** The catalogue of metric types, as Markdown. */
@@ -11,7 +10,7 @@ Heart Rate.
 
 | Category | Type | [UCUM](https://ucum.org) unit | Summary | Decimals | LOINC | Accepted | Usual range |
 |---|---|---|---|---|---|---|---|
-${CATEGORIES.map(({ slug }) => toRows(slug)).join('')}
+${METRICS.map(toRow).join('')}
 - **Unit**: never changes for a type.
 - **Summary**: *additive* types are summed by hour or day, and their ranges apply to daily totals. *Sleep* types count on the day of waking
   up, all others on that of their start.
@@ -23,12 +22,6 @@ ${CATEGORIES.map(({ slug }) => toRows(slug)).join('')}
 - *Blood Pressure* is systolic; the *BP Diastolic* of the same measurement has the same \`timestamp\` and \`source\`.
 - *Respiratory Rate* comes from a device; *Respiratory* from a clinician, a health record or by hand.
 `;
-}
-
-function toRows(category: CategoryEntry['slug']): string {
-  return METRICS.filter((metric) => metric.category === category)
-    .map(toRow)
-    .join('');
 }
 
 function toRow({ category, name, unit, kind, decimals, loinc, plausible, referenceRange }: Metric): string {

@@ -79,7 +79,8 @@ export function parsePorts(env: NodeJS.ProcessEnv, gateways: number): StackPorts
 /** Ports that belong to this process while it lives. */
 export async function findRandomPorts(gateways: number): Promise<StackPorts> {
   const found: number[] = [];
-  while (found.length < 2 * gateways + Object.keys(DEFAULTS).length) found.push(await leasePort());
+  // The first gateway's two are among the defaults.
+  while (found.length < 2 * (gateways - 1) + Object.keys(DEFAULTS).length) found.push(await leasePort());
   return toPorts(found.splice(0, gateways), found.splice(0, gateways), () => found.shift() ?? 0);
 }
 

@@ -16,7 +16,7 @@ export type ServiceName = DatabaseService | 'gateway';
 export type EnvironmentOverrides = { readonly [service in ServiceName]?: Environment };
 
 /** The processes of a stack. Gateways are named `gateway-1`, `gateway-2`, … */
-export interface StackProcesses {
+interface StackProcesses {
   readonly identityProvider: ManagedProcess;
   readonly authorization: ManagedProcess;
   readonly consent: ManagedProcess;

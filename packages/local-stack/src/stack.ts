@@ -145,8 +145,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     );
   }
   cleanup.defer(() => removeStackFile(directory.root));
-  const { rpcAddresses } = stack;
-  const [gatewayUrl = ''] = stack.gatewayUrls;
+  const { rpcAddresses, publicUrl: gatewayUrl } = stack;
   const description = { process: identifySelf(), gatewayUrl, rpcAddresses, keys: directory.keys };
   await writeStackFile(directory.root, description);
   const running = cleanup.move();

@@ -4,7 +4,7 @@ import { Temporal } from 'temporal-polyfill';
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
-export const DAY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** Formats a day as YYYY-MM-DD. */
 export function formatDay(day: number): string {

@@ -18,7 +18,7 @@ export interface Person {
   readonly history: MedicalHistory;
 }
 
-export interface Profile {
+interface Profile {
   readonly name: string;
   readonly gender: Gender;
   /** YYYY-MM-DD; absent when unknown. */

@@ -29,7 +29,6 @@ export const TOPICS: readonly ((day: Day) => SyntheticReading[])[] = [
 // The measuring rates of a watch in power-saving mode, and of a phone: about 200 readings a day.
 const HEART_RATE_SECONDS = 20 * 60;
 const WORKOUT_HEART_RATE_SECONDS = 2 * 60;
-const SUMMED_MINUTES = 60;
 const SLEEP_VITALS_MINUTES = 90;
 
 const FASTEST_HEART = 170;
@@ -166,10 +165,9 @@ function temperatures(day: Day): SyntheticReading[] {
 /** Additive quantities of the waking hours, summed by hour; hours without any are omitted. */
 function activity(day: Day): SyntheticReading[] {
   const { weightKg, heightCm } = day.life.body;
-  const size = SUMMED_MINUTES * MINUTE_MS;
   const readings: SyntheticReading[] = [];
-  for (let start = day.waking.start; start < day.waking.end; start += size) {
-    const end = Math.min(start + size, day.waking.end);
+  for (let start = day.waking.start; start < day.waking.end; start += HOUR_MS) {
+    const end = Math.min(start + HOUR_MS, day.waking.end);
     const total = (amountOf: (bout: Bout) => number) =>
       day.bouts.reduce((sum, bout) => sum + amountOf(bout) * sharedMinutes(bout, { start, end }), 0);
     const add = (type: MetricName, value: number, source: Source) => {
@@ -200,11 +198,10 @@ function sharedMinutes(one: Bout, other: { readonly start: number; readonly end:
 
 /** Kilocalories at rest, about 21 a day for each kilogram. */
 function basalEnergy(day: Day): SyntheticReading[] {
-  const size = SUMMED_MINUTES * MINUTE_MS;
   const perMinute = (21 * day.life.body.weightKg) / (24 * 60);
   const readings: SyntheticReading[] = [];
-  for (let start = day.start; start < day.end; start += size) {
-    const end = Math.min(day.end, start + size);
+  for (let start = day.start; start < day.end; start += HOUR_MS) {
+    const end = Math.min(day.end, start + HOUR_MS);
     readings.push(interval('Basal Calories', start, end, perMinute * ((end - start) / MINUTE_MS), WATCH));
   }
   return readings;

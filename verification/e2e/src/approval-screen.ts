@@ -88,16 +88,15 @@ export async function openApproval(
   app: PartnerApp,
   user: string,
   scopes: readonly string[],
-  { parameters = {} }: { parameters?: Record<string, string> } = {},
+  parameters: Record<string, string> = {},
 ) {
   const session = await signIn(visits.stack, user);
   const { body } = expectStatus(201, await app.authorize(scopes, parameters));
   const screenUrl: string = body.approval_uri;
   const visitor = await visits.open(screenUrl, { session });
   const { page } = visitor;
-  const id: string = body.pending_id;
-  const url = `${app.gateway}/partner/consent/pending/${id}`;
+  const url = `${app.gateway}/partner/consent/pending/${body.pending_id}`;
   /** The request as its person sees it. */
   const find = async () => (await send(url, { bearer: session })).body.data;
-  return { session, visitor, page, screen: new ApprovalScreen(page), screenUrl, id, url, find };
+  return { session, visitor, page, screen: new ApprovalScreen(page), screenUrl, find };
 }

@@ -13,8 +13,6 @@ export interface DocumentedMetric {
 }
 
 const SERVICES = ['gateway', 'authorization', 'consent', 'health-data'] as const;
-export type ServiceName = (typeof SERVICES)[number];
-
 /** The columns behind that of the services. */
 const TYPES = ['gauge', 'counter', 'histogram'] as const;
 

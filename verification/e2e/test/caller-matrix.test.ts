@@ -25,8 +25,12 @@ const stack = await useSharedSandbox();
 for (const service of SERVICES)
   connections.set(service, shared.use(new RawGrpc(stack.rpcAddresses[service])));
 
+const sources = new Map(
+  await Promise.all(CALLERS.map(async (caller) => [caller, await stack.serviceTokens(caller)] as const)),
+);
+
 async function tokenOf(caller: Caller, audience: string): Promise<string> {
-  return `Bearer ${await (await stack.serviceTokens(caller))(audience)}`;
+  return `Bearer ${await sources.get(caller)?.(audience)}`;
 }
 
 /** Tokens that name the gateway: with the signature of another caller, without any, and a valid one of another scheme. */

@@ -64,19 +64,12 @@ async function startStandby(): Promise<Standby> {
 
 /** Crashes the server and promotes its standby, as a database manager would. */
 async function failOver({ server, directory }: Standby): Promise<void> {
-  await crashDatabase(stack);
+  const restart = await crashDatabase(stack);
   await queryOnce(server.adminUrl, 'SELECT pg_promote()');
   await server.stop();
   await rm(directory, { recursive: true });
   await rename(toStandby(directory), directory);
-  servers.push(
-    await startEmbeddedPostgres({
-      directory,
-      port: Number(port),
-      password: decodeURIComponent(password),
-      settings: THROWAWAY_SETTINGS,
-    }),
-  );
+  servers.push(await restart());
   await untilTheDatabaseAnswers();
 }
 

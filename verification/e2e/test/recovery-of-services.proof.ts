@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { CATEGORY_SLUGS } from '@phds/catalog/categories';
 import { API_PREFIX, ENDPOINTS } from '@phds/catalog/endpoints';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
-import { lockOutOfDatabase } from '@phds/running-system/outages';
+import { asAdmin, lockOutOfDatabase } from '@phds/running-system/outages';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import type { Answer } from '@phds/running-system/request';
@@ -15,9 +15,7 @@ import {
   useEverything,
 } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
-import { openClient } from '@phds/test-kit/open-client';
 import { shared } from '@phds/test-kit/shared';
-import type pg from 'pg';
 import { runAsOperator } from '../src/operator-command.ts';
 
 type Name = 'authorization' | 'consent' | 'health-data' | 'gateway-1';
@@ -160,31 +158,29 @@ test("without consent's database every data endpoint answers ACCESS_NOT_RECORDED
 describe('an erasure', () => {
   const PERSON = 'person-to-erase';
 
-  let database: pg.Client;
   let erased: ConnectedPerson;
 
   /** Tables of all services that contain the person's id. */
-  async function findTraces(): Promise<string[]> {
-    const { rows } = await database.query<{ name: string }>(
-      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-       WHERE schemaname IN ('authorization', 'consent', 'consent_audit', 'health_data')`,
-    );
-    const found: string[] = [];
-    for (const { name } of rows) {
-      const { rowCount } = await database.query(`SELECT 1 FROM ${name} t WHERE t::text LIKE $1 LIMIT 1`, [
-        `%${PERSON}%`,
-      ]);
-      if (rowCount !== 0) found.push(name);
-    }
-    return found;
+  function findTraces(): Promise<string[]> {
+    return asAdmin(stack, async (database) => {
+      const { rows } = await database.query<{ name: string }>(
+        `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+         WHERE schemaname IN ('authorization', 'consent', 'consent_audit', 'health_data')`,
+      );
+      const found: string[] = [];
+      for (const { name } of rows) {
+        const contains = `SELECT 1 FROM ${name} t WHERE t::text LIKE $1 LIMIT 1`;
+        const { rowCount } = await database.query(contains, [`%${PERSON}%`]);
+        if (rowCount !== 0) found.push(name);
+      }
+      return found;
+    });
   }
 
   const erase = (...more: string[]) =>
     runAsOperator(stack, ['erase', '--user', PERSON, '--confirm', PERSON, '--reason', 'a proof', ...more]);
 
   beforeAll(async () => {
-    const { pathname } = new URL(stack.databases.consent.url);
-    database = shared.use(await openClient(new URL(pathname, stack.adminDatabaseUrl).href));
     // An app of another developer: the person's own apps are removed with the person.
     const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
     erased = { ...(await connectPerson(stack, PERSON)), app };

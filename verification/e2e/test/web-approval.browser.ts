@@ -65,7 +65,7 @@ describeWithChromium('the approval screen', () => {
 
   test('claims a request with its own origin, and an approval whose answer is lost still reaches the app, with the choices made', async () => {
     const opened = await openApproval(visits, app, 'lost-approval', [HEART, 'read:weight'], {
-      parameters: { state: 'a state' },
+      state: 'a state',
     });
     const { page, screen, visitor } = opened;
     // For browsers without Fetch Metadata.
@@ -120,7 +120,7 @@ describeWithChromium(
     /** The approval screen of a request with a purpose, opened by a link from the tracker. */
     const open = async (user: string, scopes: readonly string[]) => {
       const parameters = { purpose: 'To plan your meals and show your trends.' };
-      return (await openApproval(visits, tracker, user, scopes, { parameters })).visitor;
+      return (await openApproval(visits, tracker, user, scopes, parameters)).visitor;
     };
 
     /** The elements that a phone shows without scrolling, in either language. */

@@ -30,7 +30,7 @@ export interface AppSettings {
 }
 
 /** The user's decision. */
-export interface Approval {
+interface Approval {
   /** Omitted: all requested scopes. */
   readonly scopes?: readonly string[];
   readonly expiresInDays?: number;

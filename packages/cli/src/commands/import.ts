@@ -221,7 +221,7 @@ function explainImport(error: unknown): string {
 }
 
 /** Explains an error of any command that calls health-data as `importer`. Rethrows internal errors. */
-export function explain(error: unknown): string {
+function explain(error: unknown): string {
   return error instanceof UnusableFile ? error.message : explainCall(error, 'health-data', 'importer');
 }
 

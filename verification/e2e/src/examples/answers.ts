@@ -1,6 +1,6 @@
 import type { Recorded } from '@phds/docs/recorded';
+import { PartnerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { send, toBasic } from '@phds/running-system/request';
 import type { SharedStack } from '@phds/running-system/shared-stack';
 import { Recorder } from './recorder.ts';
 
@@ -32,12 +32,7 @@ export async function recordAnswers(stack: SharedStack): Promise<ReadonlyMap<str
   const { access_token, refresh_token, grant_id } = await connect(client, person);
   await readData(recorder.as({ bearer: access_token }));
   await client('introspectToken', 'POST /oauth/introspect', { form: { token: access_token } });
-  const authorization = toBasic(credentials.clientId, credentials.clientSecret);
-  const ownToken = await send(`${stack.gateway}/oauth/token`, {
-    form: { grant_type: 'client_credentials' },
-    headers: { authorization },
-  });
-  const own = recorder.as({ bearer: ownToken.body.access_token });
+  const own = recorder.as({ bearer: await new PartnerApp(stack.gateway, credentials).userlessToken() });
   await own('listOwnGrants', 'GET /oauth/grants?status=active');
   await own('getOwnGrant', `GET /oauth/grants/${grant_id}`);
   await recordAsPerson(person, grant_id);
