@@ -3,7 +3,9 @@ type ProfileText = { readonly kind: 'name' | 'lines'; readonly maxLength: number
 
 /**
  * What an app says of itself. Settings, checks, the JSON that is stored of an app, the fields of the API and the console's form follow from it;
- * only messages and labels name each text once more.
+ * only messages and labels name each text once more. A new one is also added to both schemas, `apps.proto` and `ledger.proto`; types and tests
+ * name the rest, except `http/developer/apps.ts`, `receipts.ts`, `phds apps show`, `who-asks.tsx`, `connected-app-page.tsx` and
+ * `app-changes.tsx`.
  */
 export const APP_PROFILE = {
   name: { kind: 'name', maxLength: 100 },
