@@ -1,5 +1,11 @@
 -- Distributes the tables of health-data by person over the servers of a Citus cluster (docs/operations/deploy.md#health-data-on-several-servers).
 --
+-- Before it: a coordinator and workers, each with a standby, with Postgres 17, `wal_level = logical` and the extension citus
+-- in the database; on workers, max_connections and max_prepared_transactions above the sum of the pools. On the coordinator, as
+-- superuser, `SELECT citus_set_coordinator_host(…)`, and `SELECT citus_add_node(…)` for each worker; then deploy/roles.sql
+-- and the migrations. After it: planner.sql. A later worker, while people read and write: the database with the extension,
+-- citus_add_node, `SELECT citus_rebalance_start(shard_transfer_mode => 'force_logical')`.
+--
 -- Run it on the coordinator, in the database of health-data, as phds_health_data_owner, after the migrations and before
 -- the service starts; and again after each later migration. Tables that are distributed already are left alone. It waits
 -- for, and blocks, writes to a table that has rows while these are moved: for such tables use
