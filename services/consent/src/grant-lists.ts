@@ -68,6 +68,7 @@ interface ViewRow extends GrantRow {
   readonly shownApp: ShownApp;
   readonly purpose: string;
   readonly currentAppName: string;
+  readonly appSuspended: boolean;
 }
 
 type GrantView = Awaited<ReturnType<typeof selectViews>>[number];

@@ -30,13 +30,18 @@ const operate = (...args: string[]) => runAsOperator(stack, ['apps', ...args]);
 test('an app that an operator suspends is refused everywhere, and only an operator brings it back', async () => {
   const owner = await signIn(stack, 'operators-and-apps-developer');
   const app = await registerApp(stack.gateway, owner);
-  const tokens = await app.connect(await signIn(stack, 'operators-and-apps-ada'), ['read:profile']);
+  const ada = await signIn(stack, 'operators-and-apps-ada');
+  const tokens = await app.connect(ada, ['read:profile']);
+  const findGrantedApp = async () =>
+    (await send(`${stack.gateway}/partner/consent/grants/${tokens.grantId}`, { bearer: ada })).body.data.app;
+  expect(await findGrantedApp()).not.toHaveProperty('suspended');
   const url = `${stack.gateway}/developer/apps/${app.clientId}`;
   const reason = 'It pretends to be a ministry.';
   const suspended = await operate('suspend', app.clientId, '--reason', reason);
   const locked = { app: { status: 'APP_STATUS_SUSPENDED', lock: { reason } } };
   expect(suspended).toMatchObject({ code: 0, document: { app: locked } });
 
+  expect(await findGrantedApp()).toMatchObject({ clientId: app.clientId, suspended: true });
   const garbage = await app.read('phds_at_garbage', '/api/v1/profile');
   for (const gateway of stack.gatewayUrls) {
     const refused = await send(`${gateway}/api/v1/profile`, { bearer: tokens.accessToken });
@@ -57,6 +62,7 @@ test('an app that an operator suspends is refused everywhere, and only an operat
   const resumed = await operate('resume', app.clientId, '--seen', fingerprint, '--reason', 'It answered.');
   expect(resumed).toMatchObject({ code: 0, document: { app: { app: { status: 'APP_STATUS_ACTIVE' } } } });
   expect(resumed.document.app.app).not.toHaveProperty('lock');
+  expect(await findGrantedApp()).not.toHaveProperty('suspended');
   expectStatus(200, await app.read(tokens.accessToken, '/api/v1/profile'));
   expectStatus(200, await app.refresh(tokens.refreshToken));
   expect(await operate('show', 'app_0000000000000000000000')).toMatchObject({

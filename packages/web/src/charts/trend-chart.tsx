@@ -11,6 +11,8 @@ import { Plot } from './plot.tsx';
 
 const LINES = 3;
 const HOUR_MINUTES = 60;
+/** From here on, the lines of a chart are hours. */
+const LONG_MINUTES = 120;
 // The service's default: points of the last 30 days.
 const SHOWN_DAYS = 30;
 
@@ -39,7 +41,10 @@ export function TrendChart({
   return (
     <figure className={style['figure']}>
       <figcaption>
-        {name} <span className={style['unit']}>{toUnitText(newest.unit, newest.type)}</span>
+        {name}{' '}
+        <span className={style['unit']}>
+          {isInHours(points) ? 'h' : toUnitText(newest.unit, newest.type)}
+        </span>
       </figcaption>
       <Trend points={points} />
       {points.length === 1 ? <span>{pointText(newest)}</span> : null}
@@ -58,7 +63,7 @@ export function TrendChart({
           points.map((point) => [
             formatDayOfMonth(dayOf(point)),
             valueText(point),
-            ...[point.min, point.max].map(formatNumber),
+            ...[point.min, point.max].map((value) => numberText(value, point)),
           ])
         }
       />
@@ -75,8 +80,17 @@ function isTotal(type: string): boolean {
   return findMetricByName(type)?.kind === 'additive';
 }
 
+function isInHours(points: readonly TrendPoint[]): boolean {
+  return points.some(({ unit, max, value }) => unit === 'min' && Math.max(max, value) >= LONG_MINUTES);
+}
+
+/** A value without its unit, except minutes. */
+function numberText(value: number, { unit, type }: TrendPoint): string {
+  return unit === 'min' ? measureText(value, unit, type) : formatNumber(value);
+}
+
 function valueText(point: TrendPoint): string {
-  const value = formatNumber(point.value);
+  const value = numberText(point.value, point);
   return isUnfinished(point) ? text('chartTodayValue', { value }) : value;
 }
 
@@ -92,9 +106,10 @@ function Trend({ points }: { readonly points: readonly TrendPoint[] }) {
     : [0, ...points.map(({ value }) => value)];
   const [lowest = 0, highest = 1] = extent(values);
   const room = lowest === highest ? 1 : 0;
-  const [low, high] = nice(lowest - room, highest + room, LINES);
+  const one = isInHours(points) ? HOUR_MINUTES : 1;
+  const [low, high] = nice((lowest - room) / one, (highest + room) / one, LINES);
   const x = (point: TrendPoint) => (100 * (days.indexOf(dayOf(point)) + 0.5)) / days.length;
-  const y = (value: number) => (100 * (high - value)) / (high - low);
+  const y = (value: number) => (100 * (high - value / one)) / (high - low);
   const at = (point: TrendPoint, value = point.value) => `${x(point)} ${y(value)}`;
   const band = [
     ...whole.map((point) => at(point, point.max)),

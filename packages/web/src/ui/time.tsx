@@ -63,6 +63,13 @@ export function formatDate(date: string): string {
   return plainDayFormat().format(new Date(`${date}T00:00:00Z`));
 }
 
+const monthFormat = dateFormat({ month: 'short', year: 'numeric', timeZone: 'UTC' });
+
+/** Formats a calendar month (YYYY-MM). */
+export function formatMonth(month: string): string {
+  return monthFormat().format(new Date(`${month}-01T00:00:00Z`));
+}
+
 const dayOfMonthFormat = dateFormat({ day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** Formats a calendar date without its year. */

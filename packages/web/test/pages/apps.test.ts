@@ -145,6 +145,24 @@ test('apps of the same name are told apart, and each row says what the app reads
   expect(await page.findBarriers()).toEqual([]);
 });
 
+test('a suspended app is not said to be able to read, and what it was allowed stays in sight', async () => {
+  const suspended = { app: { name: 'Diary', suspended: true }, scopes: [HEART] } as const;
+  const sleeping = grantOf({ id: 'grt_2', ...suspended, expiresAt: afterDays(1) });
+  await using page = await openPage('/apps', { answers: answersOf(grantOf(suspended), sleeping) });
+  screen.getByRole('heading', { name: 'No app can read your health data' });
+  expect(rowsOf('Look at these')[0]).toContain("Suspended, can't read now · Ends tomorrow");
+  expect(rowsOf('Also connected')[0]).toContain("Suspended, can't read now · Heart, until 5 Feb 2027");
+  expect([page.find('By type of data: who can read what'), page.find(/When an app asks/)]).toEqual([
+    null,
+    null,
+  ]);
+  const rows = within(screen.getByRole('region', { name: 'Also connected' }));
+  await page.press(rows.getByRole('link', { name: 'Diary' }));
+  page.see(
+    /^Can't read anything now, because the app is suspended\. Your sharing of 1 type of data lasts until 5/,
+  );
+});
+
 test('for each type of data there are the apps that can read it, also through summaries', async () => {
   const trends = grantOf({ id: 'grt_2', app: { name: 'Diary' }, scopes: ['read:trends'] });
   await using page = await openPage('/apps', { answers: answersOf(grantOf({ scopes: [HEART] }), trends) });

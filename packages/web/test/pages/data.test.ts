@@ -108,8 +108,22 @@ test('values are said with their units, and heart rates have no sum', async () =
 
 test('minutes of sleep are said in hours', async () => {
   const newest = [{ id: 'rdg_3', timestamp: after(0), type: 'Sleep', value: 460, unit: 'min' }];
-  await using page = await openPreview({ scope: 'read:health-data:sleep', newest });
+  const trend = [point('Sleep', 1, 460), point('Sleep', 2, 425)].map((each) => ({ ...each, unit: 'min' }));
+  await using page = await openPreview({ scope: 'read:health-data:sleep', newest, trend });
   page.see('7 h 40 min');
+  const figure = figureOf('Sleep');
+  expect(figure.querySelector('figcaption')?.textContent).toBe('Sleep h');
+  expect([...figure.querySelectorAll('[aria-hidden=true] > div > span')].map(textOf)).toContain('8');
+  await page.press(within(figure).getByText('Show as a table'));
+  within(figure).getAllByRole('cell', { name: '7 h 5 min' });
+});
+
+test('a time that is known to the month is said so', async () => {
+  const newest = [{ id: 'cnd_1', name: 'Asthma', severity: 'mild', sinceDate: '2016-09' }];
+  await using page = await openPreview({ scope: 'read:conditions', newest });
+  page.see('Sept 2016');
+  await page.press('Deutsch');
+  page.see('Sept. 2016');
 });
 
 test('medications are shown with their doses, and codes in words of the language', async () => {

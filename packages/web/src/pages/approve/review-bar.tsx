@@ -5,6 +5,8 @@ import { text } from './texts.ts';
 
 /** Room for the outline of a focused element. */
 const CLEARANCE_PX = 8;
+/** The share of the summary from which on it counts as shown. */
+const VISIBLE = 0.5;
 
 /**
  * A bar at the bottom of the screen. It leads to the summary while that is not on the screen; it never decides. It keeps its height, so
@@ -37,12 +39,15 @@ export function ReviewBar({
   );
 }
 
-/** Whether an element is outside the screen. */
+/** Whether less than half of an element is on the screen. */
 function useIsAway(element: RefObject<HTMLElement | null>): boolean {
   const [isAway, setAway] = useState(false);
   useEffect(() => {
     if (element.current === null) return;
-    const observer = new IntersectionObserver((entries) => setAway(entries.at(-1)?.isIntersecting === false));
+    const observer = new IntersectionObserver(
+      (entries) => setAway((entries.at(-1)?.intersectionRatio ?? 0) < VISIBLE),
+      { threshold: VISIBLE },
+    );
     observer.observe(element.current);
     return () => observer.disconnect();
   }, [element]);

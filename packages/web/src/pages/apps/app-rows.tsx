@@ -135,6 +135,7 @@ function noteOf(grant: Grant): string {
   const now = Date.now();
   const daysLeft = findDaysLeft(grant, now);
   const parts = [
+    grant.app.suspended === true ? text('suspended') : null,
     grant.appChanges === undefined ? null : changesText(grant.appChanges),
     daysLeft === null ? null : text('endsIn', { days: daysLeft }),
     isUnused(grant, now) ? unusedText(grant) : lastReadText(grant),
@@ -144,7 +145,8 @@ function noteOf(grant: Grant): string {
 
 function sharingOf(grant: Grant): string {
   const day = formatLastDay(grant.expiresAt);
-  return `${text('typesUntil', { types: typesText(grant.scopes), day })} · ${lastReadText(grant)}`;
+  const sharing = `${text('typesUntil', { types: typesText(grant.scopes), day })} · ${lastReadText(grant)}`;
+  return grant.app.suspended === true ? `${text('suspended')} · ${sharing}` : sharing;
 }
 
 /** The names of a few types of data, the number of many. */

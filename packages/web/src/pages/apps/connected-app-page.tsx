@@ -125,7 +125,7 @@ const ENDERS = new Map<string | null, 'byApp' | 'byDeveloper' | 'byOperator'>([
 
 /** The connection in two sentences: what, until when or how it ended, and how often the app has read. */
 function Lead({ grant }: { readonly grant: Grant }) {
-  const { status, scopes, grantedAt, expiresAt, revokedAt, endedBy, dataFrom } = grant;
+  const { app, status, scopes, grantedAt, expiresAt, revokedAt, endedBy, dataFrom } = grant;
   const count = scopes.length;
   const end = <Instant at={revokedAt ?? expiresAt} />;
   const daysLeft = findDaysLeft(grant, Date.now());
@@ -133,7 +133,11 @@ function Lead({ grant }: { readonly grant: Grant }) {
     <div>
       <strong>
         {status === 'active'
-          ? text('canReadUntil', { count, days: daysLeft ?? -1, day: formatLastDay(expiresAt) })
+          ? text(app.suspended === true ? 'suspendedUntil' : 'canReadUntil', {
+              count,
+              days: daysLeft ?? -1,
+              day: formatLastDay(expiresAt),
+            })
           : null}
         {status === 'expired' ? <Rich id="couldReadUntil" values={{ count, end }} /> : null}
         {status === 'revoked' ? (

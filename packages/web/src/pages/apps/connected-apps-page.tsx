@@ -42,13 +42,14 @@ function Apps({
 }) {
   const revocation = useRevocationOfAll();
   const active = grants.filter(({ status }) => status === 'active');
+  const readable = active.filter(({ app }) => app.suspended !== true);
   const ended = grants.filter(({ status }) => status !== 'active');
   const { notable, others } = sortByAttention(active, Date.now());
   const isAlone = waiting.data?.data.length === 0 && notable.length === 0;
   return (
     <>
       <PageHeading
-        title={text('canReadCount', { count: active.length })}
+        title={text('canReadCount', { count: readable.length })}
         lead={active.length === 0 ? text('nobodyText') : <LastReadOf grants={grants} />}
       />
       <Stack>
@@ -56,7 +57,7 @@ function Apps({
         <AppRows title={text('lookTitle')} grants={notable} all={active} isMarked />
         <AppRows title={text(isAlone ? 'apps' : 'alsoTitle')} grants={others} all={active} />
         {active.length === 0 ? <ButtonLink to="/data">{text('previewData')}</ButtonLink> : null}
-        <TypesOfData grants={active} />
+        <TypesOfData grants={readable} />
         <EndedApps grants={ended} />
         <StopSharing
           revocation={revocation}

@@ -836,12 +836,13 @@ CREATE VIEW "consent_audit"."suspension" AS
 -- older epoch of its app, is never active, whatever the clocks; it is expired if it expired before it was revoked or
 -- that epoch ended. live: the status is active. Whether a restore suspends a grant is not said: asking
 -- consent_audit.suspension is volatile, and Postgres does not plan a view with a volatile column as part of the
--- statement. Its person sees such a grant as active, like one of a suspended app.
+-- statement. Its person sees such a grant as active.
 CREATE VIEW "grant_with_status" AS
   SELECT g.id, g.user_id, g.user_ref, g.client_id, g.scopes, g.granted_at, g.expires_at, g.data_from,
     g.revoked_at, g.revoked_by, g.closed_at, g.deletion_requested_at, g.restore_number,
     a.owner_id AS app_owner_id,
     a.profile->>'name' AS app_name,
+    a.status = 'suspended' AS app_suspended,
     e.started_at AS epoch_ended_at,
     CASE
       WHEN g.revoked_at IS NOT NULL THEN CASE WHEN g.revoked_at >= g.expires_at THEN 'expired' ELSE 'revoked' END

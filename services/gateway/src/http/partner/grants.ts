@@ -38,6 +38,11 @@ export function findCurrentName(name: string, currentName: string): string | und
   return currentName === '' || currentName === name ? undefined : currentName;
 }
 
+const suspended = z
+  .boolean()
+  .optional()
+  .meta({ description: 'Present, and true, while the app is suspended: it cannot read.' });
+
 const appChange = z
   .object({ field: text, from: textOrNull, to: textOrNull, at: instant })
   .meta({ id: 'AppChange' });
@@ -45,7 +50,7 @@ const appChange = z
 const grantJson = z
   .object({
     id: text,
-    app: appProfile.extend({ redirectHost: text, currentName }),
+    app: appProfile.extend({ redirectHost: text, currentName, suspended }),
     appChanges: z.array(appChange).optional(),
     purpose: textOrNull,
     scopes: z.array(scope),
@@ -103,7 +108,12 @@ export function toGrantJson(grant: ConsentGrant): z.infer<typeof grantJson> {
   const currentName = findCurrentName(app.name, grant.currentAppName);
   return toJson(grantJson, {
     ...grant,
-    app: { ...app, redirectHost: grant.redirectHost, currentName },
+    app: {
+      ...app,
+      redirectHost: grant.redirectHost,
+      currentName,
+      suspended: grant.appSuspended || undefined,
+    },
     appChanges: grant.appChanges.length === 0 ? undefined : grant.appChanges,
     status: grantStatusName(grant.status),
   });
