@@ -199,6 +199,8 @@ test.each([
     page.see(status);
     page.see(why);
     expect(has('button', 'Activate')).toBe(false);
+    await page.press(screen.getByRole('link', { name: 'Overview' }));
+    expect(page.find('The first call')).toBeNull();
   },
 );
 

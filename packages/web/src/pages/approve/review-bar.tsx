@@ -5,8 +5,8 @@ import { text } from './texts.ts';
 
 /** Room for the outline of a focused element. */
 const CLEARANCE_PX = 8;
-/** The share of the summary from which on it counts as shown. */
-const VISIBLE = 0.5;
+/** At the bottom of the screen there is no room for the buttons below the summary. */
+const ABOVE_BOTTOM = '0px 0px -30% 0px';
 
 /**
  * A bar at the bottom of the screen. It leads to the summary while that is not on the screen; it never decides. It keeps its height, so
@@ -39,14 +39,16 @@ export function ReviewBar({
   );
 }
 
-/** Whether less than half of an element is on the screen. */
+/** Whether an element is outside the screen, or at its bottom. */
 function useIsAway(element: RefObject<HTMLElement | null>): boolean {
   const [isAway, setAway] = useState(false);
   useEffect(() => {
     if (element.current === null) return;
     const observer = new IntersectionObserver(
-      (entries) => setAway((entries.at(-1)?.intersectionRatio ?? 0) < VISIBLE),
-      { threshold: VISIBLE },
+      (entries) => setAway(entries.at(-1)?.isIntersecting === false),
+      {
+        rootMargin: ABOVE_BOTTOM,
+      },
     );
     observer.observe(element.current);
     return () => observer.disconnect();

@@ -13,7 +13,7 @@ import { Rich, text } from './texts.ts';
 const WITHOUT_KEY = '/docs/sender-constrained#requests-without-your-key';
 const WEEK_DAYS = 7;
 
-/** How an app is used, and how it begins. */
+/** How an app is used, and how it begins, which only an active one can. */
 export function Overview({ app }: { readonly app: DeveloperApp }) {
   const usage = useUsage(app.clientId);
   return (
@@ -38,7 +38,7 @@ export function Overview({ app }: { readonly app: DeveloperApp }) {
           </>
         )}
       </Resource>
-      <FirstCall app={app} />
+      {app.status === 'active' ? <FirstCall app={app} /> : null}
     </>
   );
 }
