@@ -11,8 +11,6 @@ import { Plot } from './plot.tsx';
 
 const LINES = 3;
 const HOUR_MINUTES = 60;
-/** From here on, the lines of a chart are hours. */
-const LONG_MINUTES = 120;
 // The service's default: points of the last 30 days.
 const SHOWN_DAYS = 30;
 
@@ -43,7 +41,7 @@ export function TrendChart({
       <figcaption>
         {name}{' '}
         <span className={style['unit']}>
-          {isInHours(points) ? 'h' : toUnitText(newest.unit, newest.type)}
+          {isInHours(points) ? text('unitHours') : toUnitText(newest.unit, newest.type)}
         </span>
       </figcaption>
       <Trend points={points} />
@@ -80,8 +78,9 @@ function isTotal(type: string): boolean {
   return findMetricByName(type)?.kind === 'additive';
 }
 
+/** Charts of two hours or more have hours. */
 function isInHours(points: readonly TrendPoint[]): boolean {
-  return points.some(({ unit, max, value }) => unit === 'min' && Math.max(max, value) >= LONG_MINUTES);
+  return points.some(({ unit, max, value }) => unit === 'min' && Math.max(max, value) >= 2 * HOUR_MINUTES);
 }
 
 /** A value without its unit, except minutes. */

@@ -8,6 +8,7 @@ const preciseFormat = dateFormat({ ...DAY, hour: '2-digit', minute: '2-digit', s
 const clockFormat = dateFormat({ hour: '2-digit', minute: '2-digit' });
 const dayFormat = dateFormat(DAY);
 const plainDayFormat = dateFormat({ ...DAY, timeZone: 'UTC' });
+const monthFormat = dateFormat({ month: 'short', year: 'numeric', timeZone: 'UTC' });
 
 /** The browser's time zone, in which times are shown. */
 export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -58,21 +59,15 @@ export function formatLastDay(end: string | number): string {
   return formatDay(new Date(end).getTime() - 1);
 }
 
-/** Formats a calendar date (YYYY-MM-DD), which has no time zone. */
+/** Formats a calendar date (YYYY-MM-DD) or month (YYYY-MM), which has no time zone. */
 export function formatDate(date: string): string {
-  return plainDayFormat().format(new Date(`${date}T00:00:00Z`));
-}
-
-const monthFormat = dateFormat({ month: 'short', year: 'numeric', timeZone: 'UTC' });
-
-/** Formats a calendar month (YYYY-MM). */
-export function formatMonth(month: string): string {
-  return monthFormat().format(new Date(`${month}-01T00:00:00Z`));
+  const format = date.length === 'YYYY-MM'.length ? monthFormat : plainDayFormat;
+  return format().format(new Date(date));
 }
 
 const dayOfMonthFormat = dateFormat({ day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** Formats a calendar date without its year. */
 export function formatDayOfMonth(date: string): string {
-  return dayOfMonthFormat().format(new Date(`${date}T00:00:00Z`));
+  return dayOfMonthFormat().format(new Date(date));
 }

@@ -152,15 +152,10 @@ test('a suspended app is not said to be able to read, and what it was allowed st
   screen.getByRole('heading', { name: 'No app can read your health data' });
   expect(rowsOf('Look at these')[0]).toContain("Suspended, can't read now · Ends tomorrow");
   expect(rowsOf('Also connected')[0]).toContain("Suspended, can't read now · Heart, until 5 Feb 2027");
-  expect([page.find('By type of data: who can read what'), page.find(/When an app asks/)]).toEqual([
-    null,
-    null,
-  ]);
+  expect(page.find(/By type of data|When an app asks/)).toBeNull();
   const rows = within(screen.getByRole('region', { name: 'Also connected' }));
   await page.press(rows.getByRole('link', { name: 'Diary' }));
-  page.see(
-    /^Can't read anything now, because the app is suspended\. Your sharing of 1 type of data lasts until 5/,
-  );
+  page.see(/^Can't read anything now, because the app is suspended\. Your sharing of 1 type of data lasts/);
 });
 
 test('for each type of data there are the apps that can read it, also through summaries', async () => {

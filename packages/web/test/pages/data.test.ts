@@ -118,14 +118,6 @@ test('minutes of sleep are said in hours', async () => {
   within(figure).getAllByRole('cell', { name: '7 h 5 min' });
 });
 
-test('a time that is known to the month is said so', async () => {
-  const newest = [{ id: 'cnd_1', name: 'Asthma', severity: 'mild', sinceDate: '2016-09' }];
-  await using page = await openPreview({ scope: 'read:conditions', newest });
-  page.see('Sept 2016');
-  await page.press('Deutsch');
-  page.see('Sept. 2016');
-});
-
 test('medications are shown with their doses, and codes in words of the language', async () => {
   const medication = {
     name: 'Metformin',

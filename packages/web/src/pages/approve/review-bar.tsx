@@ -6,7 +6,7 @@ import { text } from './texts.ts';
 /** Room for the outline of a focused element. */
 const CLEARANCE_PX = 8;
 /** At the bottom of the screen there is no room for the buttons below the summary. */
-const ABOVE_BOTTOM = '0px 0px -30% 0px';
+const ABOVE_BOTTOM = { rootMargin: '0px 0px -30% 0px' };
 
 /**
  * A bar at the bottom of the screen. It leads to the summary while that is not on the screen; it never decides. It keeps its height, so
@@ -44,12 +44,9 @@ function useIsAway(element: RefObject<HTMLElement | null>): boolean {
   const [isAway, setAway] = useState(false);
   useEffect(() => {
     if (element.current === null) return;
-    const observer = new IntersectionObserver(
-      (entries) => setAway(entries.at(-1)?.isIntersecting === false),
-      {
-        rootMargin: ABOVE_BOTTOM,
-      },
-    );
+    const update = (entries: IntersectionObserverEntry[]) =>
+      setAway(entries.at(-1)?.isIntersecting === false);
+    const observer = new IntersectionObserver(update, ABOVE_BOTTOM);
     observer.observe(element.current);
     return () => observer.disconnect();
   }, [element]);

@@ -5,7 +5,7 @@ import { Card, Facts } from '../../ui/card.tsx';
 import { formatNumber } from '../../ui/formats.ts';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { Table } from '../../ui/table.tsx';
-import { formatDate, formatInstant, formatMonth } from '../../ui/time.tsx';
+import { formatDate, formatInstant } from '../../ui/time.tsx';
 import { text } from './texts.ts';
 import { findTimeKind } from './time-kind.ts';
 import { fieldTitle, valueInWords } from './words.ts';
@@ -74,20 +74,10 @@ export function fieldText(item: Nested, field: string): string {
   const plain = String(value);
   if (field === 'category') return scopeTitle(`read:health-data:${plain}`);
   const kind = findTimeKind(plain);
-  switch (kind) {
-    case 'instant':
-      return unbroken(formatInstant(plain));
-    case 'date':
-      return unbroken(formatDate(plain));
-    case 'month':
-      return unbroken(formatMonth(plain));
-    default:
-      return valueInWords(field, plain);
-  }
+  if (kind === null) return valueInWords(field, plain);
+  // A time is not broken over two lines.
+  return (kind === 'instant' ? formatInstant(plain) : formatDate(plain)).replaceAll(' ', '\u00a0');
 }
-
-/** A time is not broken over two lines. */
-const unbroken = (time: string) => time.replaceAll(' ', '\u00a0');
 
 function nestedText({ type, unit }: Nested, field: string, value: Nested): string {
   const part = (name: string) => fieldText({ type, unit, ...value }, name);
