@@ -86,12 +86,7 @@ export function AppRows({
     <Section title={title}>
       <Rows isMarked={isMarked}>
         {grants.map((grant) => (
-          <AppRow
-            key={grant.id}
-            grant={grant}
-            all={all}
-            about={isMarked ? noteOf(grant) : sharingOf(grant)}
-          />
+          <AppRow key={grant.id} grant={grant} all={all} about={activeText(grant, isMarked)} />
         ))}
       </Rows>
     </Section>
@@ -130,12 +125,17 @@ function AppRow({
   );
 }
 
+/** What a connection that has not ended shares, or why it needs a look. */
+function activeText(grant: Grant, isMarked: boolean): string {
+  const about = isMarked ? noteOf(grant) : sharingOf(grant);
+  return grant.app.suspended === true ? `${text('suspended')} · ${about}` : about;
+}
+
 /** Why a connection needs a look: everything that has changed, ends soon or is not used. */
 function noteOf(grant: Grant): string {
   const now = Date.now();
   const daysLeft = findDaysLeft(grant, now);
   const parts = [
-    grant.app.suspended === true ? text('suspended') : null,
     grant.appChanges === undefined ? null : changesText(grant.appChanges),
     daysLeft === null ? null : text('endsIn', { days: daysLeft }),
     isUnused(grant, now) ? unusedText(grant) : lastReadText(grant),
@@ -145,8 +145,7 @@ function noteOf(grant: Grant): string {
 
 function sharingOf(grant: Grant): string {
   const day = formatLastDay(grant.expiresAt);
-  const sharing = `${text('typesUntil', { types: typesText(grant.scopes), day })} · ${lastReadText(grant)}`;
-  return grant.app.suspended === true ? `${text('suspended')} · ${sharing}` : sharing;
+  return `${text('typesUntil', { types: typesText(grant.scopes), day })} · ${lastReadText(grant)}`;
 }
 
 /** The names of a few types of data, the number of many. */
